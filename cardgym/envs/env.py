@@ -1,0 +1,260 @@
+"""One game as a ``gymnasium.Env``: the player to act observes, acts and is rewarded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+import cardgym
+from cardgym.batch import Batch
+from cardgym.envs.spaces import observation_space
+from cardgym.errors import InvalidAction, InvalidOption, ResetNeeded
+from cardgym.game import Game
+from cardgym.kernel import records
+
+
+class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
+    """A card game, one decision a step, whoever is to act.
+
+    Example:
+        >>> import cardgym
+        >>> env = cardgym.make("cardgym/Chouine-v0")
+        >>> observation, info = env.reset(seed=1)
+        >>> over = False
+        >>> while not over:
+        ...     action = env.action_space.sample(info["action_mask"])
+        ...     observation, reward, over, _, info = env.step(action)
+        >>> [float(r) for r in info["rewards"]], info["totals"]
+        ([-1.0, 1.0], [43, 87])
+
+    Observation: a dict of ``observation`` (int8, what the player to act knows, laid out as in
+    ``layouts["observation"]``), ``action_mask`` (int8, one number per action) and, if asked for,
+    ``history`` and ``state``.  After the end it is that of the seat that moved last, with an all-zero mask.
+
+    Reward: that of the seat that acted; ``info["rewards"]`` has every seat's.
+
+    Info: ``player`` (the seat to act), ``action_mask`` (the array of the observation), ``rewards`` (float64,
+    one per seat, of the last decision); at the end also ``scores`` (natural points), ``stalled`` and what the game adds.
+
+    Attributes:
+        game: the game.
+        options: its rule options.
+        layouts: the layout of each encoding.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 2}  # type: ignore[misc]
+
+    def __init__(
+        self,
+        game: str | Game,
+        *,
+        encodings: Sequence[str] = ("observation",),
+        render_mode: str | None = None,
+        view: int | Literal["player", "all"] = "player",
+        **options: Any,
+    ) -> None:
+        """Makes the environment.
+
+        Args:
+            game: name of a game in the box, or a game of your own.
+            encodings: which of ``"observation"``, ``"history"``, ``"state"`` the observation holds; the first always.
+            render_mode: None or ``"ansi"``.
+            view: whose cards :meth:`render` shows: those of the player to act, of one seat, or all.
+            **options: rule options of the game.
+
+        Raises:
+            UnknownGame, InvalidOption: what was given does not exist; the message says what does.
+        """
+        self.game = cardgym.load_game(game) if isinstance(game, str) else game
+        self.options = self.game.options.of(**options)
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi'")
+        self._batch = Batch(self.game, self.options, 1, encodings)
+        self.num_seats = self._batch.seats
+        if view not in ("player", "all") and view not in range(self.num_seats):
+            raise InvalidOption(f"view={view!r} is not 'player', 'all' or a seat from 0 to {self.num_seats - 1}")
+        self.view = view
+        self.render_mode = render_mode
+        self.layouts = self._batch.layouts
+        self.observation_space = observation_space(self.game, self.layouts, self._batch.encodings)
+        self.action_space = spaces.Discrete(len(self.game.actions))
+        self._action = np.zeros(1, np.int64)
+
+    # --- Gymnasium -----------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Starts an episode.
+
+        Args:
+            seed: 0 ... 2**64 - 1, restarts the random stream; None continues it (the first time: from the
+                operating system's randomness).
+            options: the game's reset options, such as ``{"dealer": 0}``.
+
+        Raises:
+            InvalidOption: an unknown reset option or an unsuitable value.
+        """
+        super().reset(seed=seed)
+        if seed is None and not self._batch.started[0]:
+            seed = int(self.np_random.integers(1 << 63))
+        self._batch.reset(None if seed is None else [seed], options=options)
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
+        """One decision of the player to act.
+
+        Args:
+            action: its id, an integer.
+
+        Raises:
+            IllegalAction: the rules forbid it; the message lists what is legal.
+            InvalidAction: it is no action id.
+            EpisodeOver, ResetNeeded: there is nothing to decide.
+        """
+        self._need_reset()
+        if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
+            if not (isinstance(action, np.ndarray) and action.dtype.kind in "iu" and action.size == 1):
+                raise InvalidAction(
+                    f"{self.game.name}: an action is an integer from 0 to {len(self.game.actions) - 1}, "
+                    f"not {action!r} of type {type(action).__name__}"
+                )
+            action = action.item()
+        actor = int(self._batch.players[0])
+        try:
+            self._action[0] = action
+        except OverflowError:
+            raise InvalidAction(f"{self.game.name}: action {action} is out of range") from None
+        self._batch.step(self._action)
+        info = self._info()
+        return (
+            self._observation(info["action_mask"]),
+            float(info["rewards"][actor]),
+            bool(self._batch.over[0]),
+            False,
+            info,
+        )
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The table as text when ``render_mode="ansi"``, seen as ``view`` says."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called without a render_mode; give render_mode='ansi' when making it")
+            return None
+        self._need_reset()
+        seats: dict[Any, int | None] = {"player": self.player, "all": None}
+        return self.game.text(records(self._batch.states)[0], seats.get(self.view, self.view))  # type: ignore[arg-type]
+
+    def action_masks(self) -> np.ndarray:
+        """The mask of legal actions as bool, shape (actions,), in the form that sb3-contrib asks for."""
+        self._need_reset()
+        return self._batch.mask[0].astype(bool)
+
+    # --- The state -----------------------------------------------------------------------
+
+    @property
+    def player(self) -> int:
+        """The seat to act; after the end the seat that moved last."""
+        return int(self._batch.players[0])
+
+    @property
+    def state(self) -> np.ndarray:
+        """A copy of the state: a structured array of shape (1,), as :meth:`set_state` takes it."""
+        self._need_reset()
+        return self._batch.states.copy()
+
+    def set_state(self, state: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Continues from a state, given by :attr:`state` of an environment of the same game.
+
+        Returns:
+            Observation and info, as :meth:`reset` gives them.
+
+        Raises:
+            InvalidState: not a state of this game, or one under other rule options.
+        """
+        checked = self.game.checked_state(state)
+        for name, number in self.options.encoded().items():
+            if checked[name][0] != number:
+                raise cardgym.errors.InvalidState(
+                    f"{self.game.name}: the state was made with another option {name} than this environment"
+                )
+        self._batch.states[:] = checked
+        self._batch.refresh(0)
+        return self._observation(), self._info()
+
+    def clone(self) -> CardEnv:
+        """An independent copy in the same state, with the same chance events ahead."""
+        twin = type(self)(
+            self.game, encodings=self._batch.encodings, render_mode=self.render_mode, view=self.view,
+            **{f: getattr(self.options, f) for f in self.options.encoded()},
+        )  # fmt: skip
+        twin.spec = self.spec
+        if self._np_random is not None:
+            twin.np_random = _copied(self._np_random)
+        if self._batch.started[0]:
+            twin.set_state(self._batch.states)
+            twin._batch.rewards[:] = self._batch.rewards
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CardEnv:
+        return self.clone()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Games in the box travel by name; a game of your own must be picklable itself.
+        boxed = self.game.name in cardgym.game_names() and self.game is cardgym.load_game(self.game.name)
+        return {
+            "game": self.game.name if boxed else self.game,
+            "options": {f: getattr(self.options, f) for f in self.options.encoded()},
+            "encodings": self._batch.encodings,
+            "render_mode": self.render_mode,
+            "view": self.view,
+            "spec": self.spec,
+            "np_random": self._np_random,
+            "state": self._batch.states.copy() if self._batch.started[0] else None,
+            "rewards": self._batch.rewards.copy(),
+        }
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__init__(  # type: ignore[misc]
+            saved["game"], encodings=saved["encodings"], render_mode=saved["render_mode"], view=saved["view"],
+            **saved["options"],
+        )  # fmt: skip
+        self.spec, self._np_random = saved["spec"], saved["np_random"]
+        if saved["state"] is not None:
+            self.set_state(saved["state"])
+            self._batch.rewards[:] = saved["rewards"]
+
+    # --- Inside --------------------------------------------------------------------------
+
+    def _need_reset(self) -> None:
+        if not self._batch.started[0]:
+            raise ResetNeeded(f"{self.game.name}: call reset first")
+
+    def _observation(self, mask: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        b = self._batch
+        seen = {name: getattr(b, name)[0].copy() for name in b.encodings}
+        seen["action_mask"] = b.mask[0].copy() if mask is None else mask
+        return seen
+
+    def _info(self) -> dict[str, Any]:
+        b = self._batch
+        info: dict[str, Any] = {
+            "player": int(b.players[0]),
+            "action_mask": b.mask[0].copy(),
+            "rewards": b.rewards[0, : self.num_seats].copy(),
+        }
+        if b.over[0]:
+            s = records(b.states)[0]
+            info["scores"] = s.scores[: self.num_seats].copy()
+            info["stalled"] = bool(s.stalled)
+            info |= self.game.info(s)
+        return info
+
+
+def _copied(generator: np.random.Generator) -> np.random.Generator:
+    twin = np.random.Generator(type(generator.bit_generator)())
+    twin.bit_generator.state = generator.bit_generator.state
+    return twin

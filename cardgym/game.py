@@ -1,0 +1,362 @@
+"""The contract between a game and everything else.
+
+A game is a structured dtype for its state and a handful of compiled functions; the
+environments, wrappers, search and arena are written once against :class:`Game`.
+
+==================== =====================================================================
+function             does
+==================== =====================================================================
+``deal(s)``          starts the next deal from ``s.rng``
+``legal(s, mask)``   writes the legal actions of ``s.player`` (int8, 0 or 1, every entry)
+``apply(s, action)`` one decision: updates the state, ``s.player``, ``s.over``;
+                     adds to ``s.rewards[seat]``
+``observe(s, seat,   what ``seat`` knows, seat-relative: seat 0 of the encoding is the
+out)``               observer
+``history(s, seat,   the seat's own record of the current deal (may be absent)
+out)``
+``reveal(s, out)``   everything, relative to the player to act; for a privileged critic only
+``resample(s, seat,  re-deals all that ``seat`` cannot know, consistently with all that it
+salt)``              can; ``salt`` is a random stream that also renews ``s.rng``
+==================== =====================================================================
+
+All take a state ``s`` as a record (fields as attributes), are compiled with
+:func:`cardgym.kernel.helper`, allocate nothing, raise nothing and end after a bounded
+number of steps.  At the end of a game ``s.player`` stays the seat that moved last.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cardgym import rng
+from cardgym.cards import Pack
+from cardgym.errors import InvalidOption, InvalidState, suggest
+from cardgym.kernel import records
+
+# --- Options ---------------------------------------------------------------------------------
+
+
+def option(
+    default: Any,
+    doc: str,
+    choices: Sequence[Any] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> Any:
+    """A rule option: a dataclass field with its documentation and its allowed values.
+
+    Args:
+        default: value used when the option is not given.
+        doc: one sentence for the documentation.
+        choices: the allowed values; words are kept in the state as their index here.
+        low, high: bounds of a number.
+    """
+    return field(default=default, metadata={"doc": doc, "choices": choices, "low": low, "high": high})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Rule options of a game; subclasses add fields made with :func:`option`."""
+
+    reward_scale: float = option(1.0, "factor on every reward", low=0.0)
+
+    @classmethod
+    def of(cls, **values: Any) -> Options:
+        """Options with the given values, the rest at their defaults.
+
+        Raises:
+            InvalidOption: an unknown name or unsuitable value; the message lists what would be right.
+        """
+        names = [f.name for f in dataclasses.fields(cls)]
+        for name in values:
+            if name not in names:
+                raise InvalidOption(f"unknown option {name!r}.{suggest(name, names)} Options: {', '.join(names)}")
+        made = cls(**values)
+        for f in dataclasses.fields(cls):
+            _check_option(f.name, getattr(made, f.name), f.metadata)
+        made.check()
+        return made
+
+    def check(self) -> None:
+        """Hook for rules about combinations of options; raises :class:`InvalidOption`."""
+
+    def encoded(self) -> dict[str, float]:
+        """The options as plain numbers, as they stand in the state."""
+        numbers = {}
+        for f in dataclasses.fields(self):
+            value, choices = getattr(self, f.name), f.metadata["choices"]
+            numbers[f.name] = choices.index(value) if isinstance(value, str) else value
+        return numbers
+
+
+def _check_option(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
+    choices, low, high = metadata["choices"], metadata["low"], metadata["high"]
+    if choices is not None:
+        if isinstance(value, bool) or not isinstance(value, (str, int)) or value not in choices:
+            allowed = ", ".join(map(repr, choices))
+            raise InvalidOption(f"option {name}={value!r} is not one of {allowed}")
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+        raise InvalidOption(f"option {name}={value!r} is not a number")
+    if (low is not None and value < low) or (high is not None and value > high):
+        raise InvalidOption(f"option {name}={value!r} is not between {low} and {'any' if high is None else high}")
+
+
+# --- Actions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Action:
+    """One action: a card or a word.
+
+    Attributes:
+        name: unique name, used in records: ``"10H"``, ``"marriage H"``.
+        meaning: what it does, for people.
+        card: the card it plays, if it is a card.
+        suit: the suit it names, if it is a word about a suit.
+        word: the word itself; actions of one word differ only in their suit.
+    """
+
+    name: str
+    meaning: str
+    card: int | None = None
+    suit: int | None = None
+    word: str = ""
+
+
+# --- Layouts ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A named part of an encoding.
+
+    Attributes:
+        name: unique within its layout.
+        axes: its shape; each axis is a length, or ``"card"``, ``"suit"`` or ``"action"`` for an axis
+            indexed by those.
+        meaning: what the numbers say.
+        known_to: who knows it.
+        since: since when.
+        low, high: smallest and largest value.
+        values: ``"card"`` or ``"action"`` if the values are ids plus one (0: none), else None.
+    """
+
+    name: str
+    axes: tuple[int | str, ...]
+    meaning: str
+    known_to: str = "all"
+    since: str = "deal"
+    low: int = 0
+    high: int = 1
+    values: str | None = None
+
+
+class Layout:
+    """The named table of a flat int8 encoding.
+
+    Attributes:
+        segments: its parts in order.
+        size: length of the vector.
+        shapes: shape of every part by name.
+        slices: place of every part by name.
+        low, high: bounds of every number, int8, shape (size,).
+    """
+
+    def __init__(self, segments: Sequence[Segment], pack: Pack, actions: Sequence[Action]) -> None:
+        self.segments = tuple(segments)
+        self.pack, self.actions = pack, tuple(actions)
+        lengths = {"card": pack.size, "suit": 4, "action": len(actions)}
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        self.slices: dict[str, slice] = {}
+        low: list[int] = []
+        high: list[int] = []
+        for s in self.segments:
+            shape = tuple(lengths[a] if isinstance(a, str) else a for a in s.axes)
+            size = int(np.prod(shape))
+            if s.name in self.slices:
+                raise ValueError(f"segment {s.name!r} occurs twice")
+            self.shapes[s.name] = shape
+            self.slices[s.name] = slice(len(low), len(low) + size)
+            low += [s.low] * size
+            high += [lengths[s.values] if s.values else s.high] * size
+        self.size = len(low)
+        self.low = np.array(low, np.int8)
+        self.high = np.array(high, np.int8)
+
+    def start(self, name: str) -> int:
+        """Where a part begins."""
+        return int(self.slices[name].start)
+
+    def describe(self, encoding: np.ndarray) -> dict[str, Any]:
+        """What an encoding says, part by part.
+
+        Args:
+            encoding: int8, shape (size,).
+
+        Returns:
+            For a part of ones and zeros over cards: the names of its cards.  For other parts: a number
+            or an array of the part's shape.
+
+        Raises:
+            ValueError: the array has another shape.
+        """
+        encoding = np.asarray(encoding)
+        if encoding.shape != (self.size,):
+            raise ValueError(f"this layout has {self.size} numbers, not shape {encoding.shape}")
+        said: dict[str, Any] = {}
+        for s in self.segments:
+            part = encoding[self.slices[s.name]].reshape(self.shapes[s.name])
+            if s.axes == ("card",) and s.high == 1:
+                said[s.name] = [self.pack.names[c] for c in np.flatnonzero(part)]
+            elif part.size == 1:
+                said[s.name] = int(part.reshape(())[()]) if part.ndim else int(part)
+            else:
+                said[s.name] = part.copy()
+        return said
+
+
+# --- The game --------------------------------------------------------------------------------
+
+
+def state_dtype(seats: int, options: type[Options], fields: Sequence[tuple[Any, ...]]) -> np.dtype:
+    """The dtype of a game's state: a common header, the game's own fields, its options.
+
+    Args:
+        seats: most seats the game can have.
+        options: the game's options; each becomes a field of its name.
+        fields: the game's own fields, as for ``np.dtype``.
+    """
+    header: list[tuple[Any, ...]] = [
+        ("rng", np.int64, (rng.WORDS,)),
+        ("rewards", np.float64, (seats,)),
+        ("scores", np.int32, (seats,)),
+        ("moves", np.int32),
+        ("seats", np.int8),
+        ("player", np.int8),
+        ("over", np.int8),
+        ("stalled", np.int8),
+    ]
+    numbers = [(f.name, np.float64 if isinstance(f.default, float) else np.int32) for f in dataclasses.fields(options)]
+    return np.dtype([*header, *fields, *numbers], align=True)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Game:
+    """A game: its tables and its compiled functions (see the top of this module).
+
+    Attributes:
+        name: short name, ``"chouine"``.
+        title: name for people.
+        pack: its cards.
+        actions: the table of actions; an action id is an index into it.
+        options: the type of its rule options.
+        dtype: of a state, made by :func:`state_dtype`.
+        layouts: for given options, the layout of each encoding: ``"observation"``, ``"state"`` and,
+            where the game has one, ``"history"``.
+        seats: for given options, the number of seats.
+        reset_options: fields of the state that ``reset(options=...)`` may set, with their allowed values.
+        text: draws a state as seen by a seat (None: everything open).
+        info: natural scores and other facts for people and records.
+        suit_order: names of observation parts by which interchangeable suits are put in order, most
+            important first; empty when suits are not interchangeable.
+        moved_card: for a card and a suit permutation (``new = permutation[old]``), the card it becomes.
+    """
+
+    name: str
+    title: str
+    pack: Pack
+    actions: tuple[Action, ...]
+    options: type[Options]
+    dtype: np.dtype
+    layouts: Callable[[Options], Mapping[str, Layout]]
+    seats: Callable[[Options], int]
+    reset_options: Mapping[str, range]
+    deal: Callable[..., Any]
+    legal: Callable[..., Any]
+    apply: Callable[..., Any]
+    observe: Callable[..., Any]
+    reveal: Callable[..., Any]
+    resample: Callable[..., Any]
+    history: Callable[..., Any] | None
+    text: Callable[[Any, int | None], str]
+    info: Callable[[Any], dict[str, Any]]
+    suit_order: tuple[str, ...] = ()
+    moved_card: Callable[[int, Sequence[int]], int] | None = None
+
+    @functools.cached_property
+    def action_ids(self) -> dict[str, int]:
+        """Action id by name."""
+        return {a.name: i for i, a in enumerate(self.actions)}
+
+    @functools.cached_property
+    def sources(self) -> tuple[str, ...]:
+        """Source files whose code flows into the game's kernels."""
+        functions = (self.deal, self.legal, self.apply, self.observe, self.history, self.reveal, self.resample)
+        files = {inspect.getsourcefile(getattr(f, "py_func", f)) for f in functions if f is not None}
+        return tuple(sorted(f for f in files if f))
+
+    def template(self, options: Options, reset: Mapping[str, Any] | None = None) -> np.ndarray:
+        """A state before its first deal, shape (1,): options and seats filled in, all else zero.
+
+        Args:
+            options: the rule options.
+            reset: values for fields named in ``reset_options``; the others stand at -1 (chance decides).
+
+        Raises:
+            InvalidOption: an unknown reset option or an unsuitable value.
+        """
+        state = np.zeros(1, self.dtype)
+        for name, number in options.encoded().items():
+            state[name] = number
+        state["seats"] = self.seats(options)
+        for name in self.reset_options:
+            state[name] = -1
+        for name, value in (reset or {}).items():
+            if name not in self.reset_options:
+                known = ", ".join(self.reset_options)
+                raise InvalidOption(f"{self.name}: unknown reset option {name!r}; reset options: {known}")
+            allowed = self.reset_options[name]
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value not in allowed:
+                raise InvalidOption(f"{self.name}: reset option {name}={value!r} is not one of {list(allowed)}")
+            state[name] = value
+        return state
+
+    def checked_state(self, state: Any) -> np.ndarray:
+        """A copy of a state, shape (1,), after checking that it is one of this game.
+
+        Raises:
+            InvalidState: it has another dtype or shape.
+        """
+        array = np.asarray(state)
+        if array.dtype.names is None or array.dtype.fields != self.dtype.fields or array.size != 1:
+            raise InvalidState(
+                f"{self.name}: not a state of this game: expected one record of {self.dtype.itemsize} bytes, "
+                f"as given by env.unwrapped.state, got {type(state).__name__} of shape {array.shape}"
+            )
+        return array.reshape(1).view(np.ndarray).astype(self.dtype)
+
+    def legal_names(self, mask: np.ndarray) -> list[str]:
+        """Names of the actions that a mask, shape (actions,), allows."""
+        return [self.actions[a].name for a in np.flatnonzero(mask)]
+
+    def render(self, state: Any, seat: int | None = None) -> str:
+        """Draws a state as text, as seen by ``seat``; None shows everything."""
+        return self.text(records(self.checked_state(state))[0], seat)
+
+    def option_fields(self) -> Iterator[tuple[str, Any, str, str]]:
+        """Name, default, allowed values and documentation of every option."""
+        for f in dataclasses.fields(self.options):
+            choices, low, high = (f.metadata[k] for k in ("choices", "low", "high"))
+            if choices is not None:
+                allowed = ", ".join(map(repr, choices))
+            else:
+                allowed = f"{low} or more" if high is None else f"{low} to {high}"
+            yield f.name, f.default, allowed, f.metadata["doc"]
