@@ -1,1 +1,1 @@
-
+"""Agents, training scripts and evaluation."""

@@ -1,1 +1,1 @@
-
+"""Rule bots: for each game a compiled ``choose(observation, mask)`` that plays like a sound regular."""

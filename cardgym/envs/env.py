@@ -44,6 +44,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         game: the game.
         options: its rule options.
         layouts: the layout of each encoding.
+        batch: the game as a :class:`cardgym.batch.Batch` of one.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 2}  # type: ignore[misc]
@@ -73,14 +74,14 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         self.options = self.game.options.of(**options)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi'")
-        self._batch = Batch(self.game, self.options, 1, encodings)
-        self.num_seats = self._batch.seats
+        self.batch = Batch(self.game, self.options, 1, encodings)
+        self.num_seats = self.batch.seats
         if view not in ("player", "all") and view not in range(self.num_seats):
             raise InvalidOption(f"view={view!r} is not 'player', 'all' or a seat from 0 to {self.num_seats - 1}")
         self.view = view
         self.render_mode = render_mode
-        self.layouts = self._batch.layouts
-        self.observation_space = observation_space(self.game, self.layouts, self._batch.encodings)
+        self.layouts = self.batch.layouts
+        self.observation_space = observation_space(self.game, self.layouts, self.batch.encodings)
         self.action_space = spaces.Discrete(len(self.game.actions))
         self._action = np.zeros(1, np.int64)
 
@@ -100,9 +101,9 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             InvalidOption: an unknown reset option or an unsuitable value.
         """
         super().reset(seed=seed)
-        if seed is None and not self._batch.started[0]:
+        if seed is None and not self.batch.started[0]:
             seed = int(self.np_random.integers(1 << 63))
-        self._batch.reset(None if seed is None else [seed], options=options)
+        self.batch.reset(None if seed is None else [seed], options=options)
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
@@ -124,17 +125,17 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
                     f"not {action!r} of type {type(action).__name__}"
                 )
             action = action.item()
-        actor = int(self._batch.players[0])
+        actor = int(self.batch.players[0])
         try:
             self._action[0] = action
         except OverflowError:
             raise InvalidAction(f"{self.game.name}: action {action} is out of range") from None
-        self._batch.step(self._action)
+        self.batch.step(self._action)
         info = self._info()
         return (
             self._observation(info["action_mask"]),
             float(info["rewards"][actor]),
-            bool(self._batch.over[0]),
+            bool(self.batch.over[0]),
             False,
             info,
         )
@@ -146,25 +147,25 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             return None
         self._need_reset()
         seats: dict[Any, int | None] = {"player": self.player, "all": None}
-        return self.game.text(records(self._batch.states)[0], seats.get(self.view, self.view))  # type: ignore[arg-type]
+        return self.game.text(records(self.batch.states)[0], seats.get(self.view, self.view))  # type: ignore[arg-type]
 
     def action_masks(self) -> np.ndarray:
         """The mask of legal actions as bool, shape (actions,), in the form that sb3-contrib asks for."""
         self._need_reset()
-        return self._batch.mask[0].astype(bool)
+        return self.batch.mask[0].astype(bool)
 
     # --- The state -----------------------------------------------------------------------
 
     @property
     def player(self) -> int:
         """The seat to act; after the end the seat that moved last."""
-        return int(self._batch.players[0])
+        return int(self.batch.players[0])
 
     @property
     def state(self) -> np.ndarray:
         """A copy of the state: a structured array of shape (1,), as :meth:`set_state` takes it."""
         self._need_reset()
-        return self._batch.states.copy()
+        return self.batch.states.copy()
 
     def set_state(self, state: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Continues from a state, given by :attr:`state` of an environment of the same game.
@@ -181,22 +182,22 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
                 raise cardgym.errors.InvalidState(
                     f"{self.game.name}: the state was made with another option {name} than this environment"
                 )
-        self._batch.states[:] = checked
-        self._batch.refresh(0)
+        self.batch.states[:] = checked
+        self.batch.refresh(0)
         return self._observation(), self._info()
 
     def clone(self) -> CardEnv:
         """An independent copy in the same state, with the same chance events ahead."""
         twin = type(self)(
-            self.game, encodings=self._batch.encodings, render_mode=self.render_mode, view=self.view,
+            self.game, encodings=self.batch.encodings, render_mode=self.render_mode, view=self.view,
             **{f: getattr(self.options, f) for f in self.options.encoded()},
         )  # fmt: skip
         twin.spec = self.spec
         if self._np_random is not None:
             twin.np_random = _copied(self._np_random)
-        if self._batch.started[0]:
-            twin.set_state(self._batch.states)
-            twin._batch.rewards[:] = self._batch.rewards
+        if self.batch.started[0]:
+            twin.set_state(self.batch.states)
+            twin.batch.rewards[:] = self.batch.rewards
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CardEnv:
@@ -208,13 +209,13 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         return {
             "game": self.game.name if boxed else self.game,
             "options": {f: getattr(self.options, f) for f in self.options.encoded()},
-            "encodings": self._batch.encodings,
+            "encodings": self.batch.encodings,
             "render_mode": self.render_mode,
             "view": self.view,
             "spec": self.spec,
             "np_random": self._np_random,
-            "state": self._batch.states.copy() if self._batch.started[0] else None,
-            "rewards": self._batch.rewards.copy(),
+            "state": self.batch.states.copy() if self.batch.started[0] else None,
+            "rewards": self.batch.rewards.copy(),
         }
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
@@ -225,22 +226,22 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         self.spec, self._np_random = saved["spec"], saved["np_random"]
         if saved["state"] is not None:
             self.set_state(saved["state"])
-            self._batch.rewards[:] = saved["rewards"]
+            self.batch.rewards[:] = saved["rewards"]
 
     # --- Inside --------------------------------------------------------------------------
 
     def _need_reset(self) -> None:
-        if not self._batch.started[0]:
+        if not self.batch.started[0]:
             raise ResetNeeded(f"{self.game.name}: call reset first")
 
     def _observation(self, mask: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        b = self._batch
+        b = self.batch
         seen = {name: getattr(b, name)[0].copy() for name in b.encodings}
         seen["action_mask"] = b.mask[0].copy() if mask is None else mask
         return seen
 
     def _info(self) -> dict[str, Any]:
-        b = self._batch
+        b = self.batch
         info: dict[str, Any] = {
             "player": int(b.players[0]),
             "action_mask": b.mask[0].copy(),

@@ -1,0 +1,312 @@
+"""Trains MaskablePPO (sb3-contrib) on a game, evaluates it, and writes what a newcomer wants to look at.
+
+    python -m cardgym.baselines.ppo_sb3 --game chouine
+
+writes to ``runs/chouine``:
+
+    model.zip        the trained policy; ``cardgym.baselines.agents.load_agent`` plays it
+    checkpoint.zip   the policy under way, replaced at every evaluation; ``--resume`` goes on from it
+    curve.png        win rates over training
+    progress.csv     one row per update, also as tensorboard events
+    curve.json       the evaluations behind the picture
+    results.json     the final evaluation with its intervals and seeds
+    games.jsonl      a record of evaluation games
+    settings.json    the settings of the run
+
+The learner sits in one seat of each of many games; the other seats are played by agents (``opponents``).  Every
+setting is a flag; their defaults come from ``cardgym/configs/ppo_sb3_<game>.toml``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import torch
+import tyro
+from rich.console import Console
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.utils import set_random_seed
+from stable_baselines3.common.vec_env import VecMonitor
+from torch import nn
+
+import cardgym
+from cardgym.baselines import sb3_agent
+from cardgym.baselines.agents import load_agent
+from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_table, write_json, write_records
+from cardgym.baselines.plots import learning_curve
+from cardgym.baselines.sb3_agent import SB3Agent, ScaledObservation
+from cardgym.envs.vector_env import CardVectorEnv
+from cardgym.errors import CardGymError, InvalidOption
+from cardgym.game import Game
+from cardgym.progress import Bar
+from cardgym.wrappers import SB3VecEnv, VectorCanonicalSuits, VectorSelfPlay
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Trains MaskablePPO on a game and evaluates it."""
+
+    game: str = "chouine"
+    """name of the game"""
+    out: Path | None = None
+    """folder for the results; runs/GAME if not given"""
+    seed: int = 1
+    """seed of games, network and updates"""
+    resume: bool = False
+    """go on from the checkpoint in the folder"""
+    decisions: int = 1_000_000
+    """learner decisions in all"""
+    num_games: int = 256
+    """games side by side"""
+    steps: int = 64
+    """learner decisions per game and update"""
+    minibatch: int = 2048
+    """decisions per gradient step"""
+    epochs: int = 4
+    """passes over the data of an update"""
+    learning_rate: float = 1e-3
+    """at the start; falls in a straight line"""
+    final_learning_rate: float = 1e-4
+    """at the end"""
+    entropy: float = 0.02
+    """weight of the entropy bonus at the start; falls in a straight line"""
+    final_entropy: float = 0.005
+    """at the end"""
+    clip: float = 0.2
+    """clip range of the probability ratio"""
+    gamma: float = 1.0
+    """discount"""
+    gae_lambda: float = 0.95
+    """lambda of the advantage estimates"""
+    max_grad_norm: float = 0.5
+    """gradients are clipped to this norm"""
+    value_weight: float = 0.5
+    """weight of the value loss"""
+    network: tuple[int, ...] = (256, 256)
+    """hidden layers of policy and value network"""
+    opponents: tuple[str, ...] = ("rule", "random")
+    """agents in the other seats: "random", "rule" or files of saved models"""
+    opponent_weights: tuple[float, ...] = (3.0, 1.0)
+    """how often each of them is drawn"""
+    canonical_suits: bool = True
+    """relabel interchangeable suits"""
+    options: dict[str, Any] = field(default_factory=dict)
+    """rule options in training; evaluation uses the game's defaults"""
+    threads: int = 1
+    """threads of torch; more than one pays only on an idle machine"""
+    curve_points: int = 12
+    """evaluations (and checkpoints) over the run"""
+    curve_deals: int = 250
+    """duplicate deals of each"""
+    deals: int = 2000
+    """duplicate deals of the final evaluation"""
+    record_games: int = 100
+    """evaluation deals whose games are recorded"""
+
+
+def settings_from_file(game: str) -> Settings:
+    """The settings of the game's file in ``cardgym.configs``.
+
+    Raises:
+        CardGymError: there is none for this game.
+    """
+    name = f"ppo_sb3_{game}.toml"
+    file = resources.files("cardgym.configs") / name
+    if not file.is_file():
+        raise CardGymError(f"{game}: there is no configuration {name} in cardgym.configs")
+    values = tomllib.loads(file.read_text())
+    lists = {k: tuple(v) for k, v in values.items() if isinstance(v, list)}
+    return Settings(game=game, **{**values, **lists})
+
+
+class Line:
+    """A value that falls in a straight line from start to end of training (called with what remains, 1 ... 0)."""
+
+    def __init__(self, start: float, end: float) -> None:
+        self.start, self.end = start, end
+
+    def __call__(self, remaining: float) -> float:
+        return self.end + (self.start - self.end) * remaining
+
+
+def make_envs(game: Game, settings: Settings) -> SB3VecEnv:
+    """The training games as one ``VecEnv``."""
+    envs: Any = CardVectorEnv(game, num_envs=settings.num_games, copy=False, **settings.options)
+    agents = [load_agent(name, game) for name in settings.opponents]
+    envs = VectorSelfPlay(envs, agents, weights=settings.opponent_weights)
+    if settings.canonical_suits:
+        envs = VectorCanonicalSuits(envs)
+    return SB3VecEnv(envs, seed=settings.seed)
+
+
+def make_model(game: Game, settings: Settings, env: Any) -> MaskablePPO:
+    """A fresh model."""
+    model = MaskablePPO(
+        "MlpPolicy",
+        env,
+        learning_rate=Line(settings.learning_rate, settings.final_learning_rate),
+        n_steps=settings.steps,
+        batch_size=settings.minibatch,
+        n_epochs=settings.epochs,
+        gamma=settings.gamma,
+        gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip,
+        ent_coef=settings.entropy,
+        vf_coef=settings.value_weight,
+        max_grad_norm=settings.max_grad_norm,
+        seed=settings.seed,
+        device="cpu",
+        policy_kwargs={
+            "net_arch": list(settings.network),
+            "activation_fn": nn.ReLU,
+            "features_extractor_class": ScaledObservation,
+        },
+    )
+    model.cardgym_notes = sb3_agent.notes(game, settings.canonical_suits, settings.options)
+    model.cardgym_curve = []
+    return model
+
+
+def save(model: MaskablePPO, path: Path) -> None:
+    """Saves a model aside and renames it into place."""
+    aside = path.with_name(path.stem + ".part.zip")
+    model.save(aside)
+    aside.replace(path)
+
+
+class Watch(BaseCallback):  # type: ignore[misc]
+    """Entropy schedule, progress bar, evaluations for the curve, checkpoints."""
+
+    def __init__(self, settings: Settings, bar: Bar, judge: Callable[[int], dict[str, Any]], folder: Path) -> None:
+        super().__init__()
+        self.settings, self.bar, self.judge, self.folder = settings, bar, judge, folder
+        self._entropy = Line(settings.entropy, settings.final_entropy)
+        self._every = max(1, settings.decisions // max(1, settings.curve_points))
+        self._note, self._began, self._first = "", time.perf_counter(), 0
+
+    def _on_training_start(self) -> None:
+        self._began, self._first = time.perf_counter(), self.num_timesteps
+
+    def _on_rollout_start(self) -> None:
+        self.model.ent_coef = self._entropy(1.0 - min(1.0, self.num_timesteps / self.settings.decisions))
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        curve = self.model.cardgym_curve
+        if self.num_timesteps // self._every > (curve[-1]["decisions"] // self._every if curve else 0):
+            curve.append(self.judge(self.num_timesteps))
+            save(self.model, self.folder / "checkpoint.zip")
+            write_json(self.folder / "curve.json", curve)
+            rates = "  ".join(f"v {r['against']} {100 * r['win_rate']:.0f} %" for r in curve[-1]["results"])
+            self._note = rates
+        speed = (self.num_timesteps - self._first) / (time.perf_counter() - self._began)
+        values = self.model.logger.name_to_value
+        learned = [
+            f"{label} {abs(values[key]):.2f}"
+            for label, key in (("entropy", "train/entropy_loss"), ("value loss", "train/value_loss"))
+            if key in values
+        ]
+        self.bar.update(self.num_timesteps, "  ".join([f"{speed:.0f}/s", *learned, self._note]))
+
+
+def train(settings: Settings, console: Console) -> list[Result]:
+    """Trains, evaluates and writes everything; returns the final results.
+
+    Raises:
+        CardGymError: settings that do not fit together, or a checkpoint that does not belong to them.
+    """
+    game = cardgym.load_game(settings.game)
+    if settings.num_games * settings.steps % settings.minibatch:
+        size = settings.num_games * settings.steps
+        raise InvalidOption(f"minibatch={settings.minibatch} does not divide num_games * steps = {size}")
+    folder = settings.out if settings.out is not None else Path("runs") / settings.game
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(settings.threads)
+    torch.distributions.Distribution.set_default_validate_args(False)
+    set_random_seed(settings.seed)
+
+    env = VecMonitor(make_envs(game, settings))
+    checkpoint = folder / "checkpoint.zip"
+    if settings.resume:
+        if not checkpoint.is_file():
+            raise CardGymError(f"{checkpoint}: nothing to resume from; start without --resume")
+        found = sb3_agent.read_notes(checkpoint, game)
+        if found["canonical_suits"] != settings.canonical_suits:
+            raise CardGymError(f"{checkpoint}: was trained with canonical_suits={found['canonical_suits']}")
+        model = MaskablePPO.load(checkpoint, env=env, device="cpu")
+    else:
+        model = make_model(game, settings, env)
+    write_json(folder / "settings.json", {**dataclasses.asdict(settings), "out": str(folder)})
+    model.set_logger(configure(str(folder), ["csv", "tensorboard"]))
+
+    opponents = [load_agent(name, game) for name in ("random", "rule")]
+
+    def judge(decisions: int) -> dict[str, Any]:
+        player = SB3Agent(model, game, settings.canonical_suits)
+        results = [evaluate(game, game.options(), player, o, settings.curve_deals) for o in opponents]
+        return {"decisions": decisions, "results": [dataclasses.asdict(r) for r in results]}
+
+    began = time.perf_counter()
+    left = settings.decisions - model.num_timesteps
+    with Bar(f"training on {game.title}", settings.decisions, console) as bar:
+        if left > 0:
+            model.learn(left, callback=Watch(settings, bar, judge, folder), reset_num_timesteps=not settings.resume)
+    console.print(f"trained on {model.num_timesteps} decisions in {time.perf_counter() - began:.0f} s")
+    model.cardgym_curve.append(judge(model.num_timesteps))
+    save(model, folder / "model.zip")
+    write_json(folder / "curve.json", model.cardgym_curve)
+    return report(game, settings, model, folder, console)
+
+
+def report(game: Game, settings: Settings, model: MaskablePPO, folder: Path, console: Console) -> list[Result]:
+    """The final evaluation, its table, the picture and the record of games."""
+    player = SB3Agent(model, game, settings.canonical_suits)
+    rivals = [load_agent(name, game) for name in ("random", "rule")]
+    pairs = [(player, rivals[0]), (player, rivals[1]), (rivals[1], rivals[0])]
+    results = []
+    seats = game.seats(game.options())
+    with Bar("evaluating", len(pairs) * settings.deals * seats, console) as bar:
+        for k, (agent, against) in enumerate(pairs):
+            done = k * settings.deals * seats
+            results.append(
+                evaluate(
+                    game, game.options(), agent, against, settings.deals, progress=lambda n, d=done: bar.update(d + n)
+                )
+            )
+    write_json(folder / "results.json", [dataclasses.asdict(r) for r in results])
+    learning_curve(model.cardgym_curve, f"{game.title}: MaskablePPO, seed {settings.seed}", folder / "curve.png")
+    deals = range(FIRST_DEAL, FIRST_DEAL + settings.record_games)
+    write_records(folder / "games.jsonl", game, game.options(), player, rivals[1], deals)
+    console.print(results_table(results, f"{game.title}, duplicate deals from seed {FIRST_DEAL}, greedy play"))
+    written = ("model.zip", "curve.png", "results.json", "games.jsonl", "progress.csv")
+    console.print("written: " + ", ".join(str(folder / name) for name in written), soft_wrap=True)
+    return results
+
+
+def main() -> None:
+    """The command line: flags over the game's file of settings."""
+    try:
+        arguments = sys.argv[1:]
+        game = next((b for a, b in itertools.pairwise(arguments) if a == "--game"), "chouine")
+        cardgym.load_game(game)
+        settings = tyro.cli(Settings, default=settings_from_file(game), args=arguments)
+        train(settings, Console())
+    except CardGymError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()
