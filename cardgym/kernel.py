@@ -7,9 +7,9 @@ pays for compilation.
 
 Numba's own ``cache=True`` does not serve here: it never hits for closures over
 other compiled functions, and does not notice a change in another file.  This
-cache is stamped with a hash of all sources that can flow into a kernel, and keyed
-by a name that we give.  The classes below use private names of Numba, hence this
-file and ``tests/test_kernel.py`` are the only ones that know of them.
+cache is stamped with a hash of all that flows into a kernel, found by walking from function
+to function (:func:`stamp`), and keyed by a name that we give.  The classes below use private
+names of Numba, hence this file and ``tests/test_kernel.py`` are the only ones that know of them.
 
 With ``NUMBA_DISABLE_JIT=1`` everything runs as plain Python.
 """
@@ -18,9 +18,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import os
+import pickle
+import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
 import numba
@@ -44,7 +48,7 @@ def kernel(name: str, sources: Iterable[str | Path] = ()) -> Callable[[Function]
 
     Args:
         name: unique name of the kernel, such as ``"chouine.step"``; names the folder of its cache.
-        sources: files whose code flows into the kernel, beside the library's own core.
+        sources: files that flow into the kernel beside those of the functions that it calls.
 
     Returns:
         A decorator.  The decorated function takes structured arrays as they are, with or without JIT.
@@ -54,11 +58,7 @@ def kernel(name: str, sources: Iterable[str | Path] = ()) -> Callable[[Function]
         if not JIT:
             return _with_attribute_access(function)
         compiled = helper(function)
-        folder = cache_folder() / name
-        try:
-            compiled._cache = _Cache(compiled.py_func, name, str(folder), stamp(sources))  # type: ignore[attr-defined]
-        except (OSError, RuntimeError):
-            pass  # a read-only or missing folder: compile in every process, as without a cache
+        compiled._cache = _Cache(compiled, name, tuple(sources))  # type: ignore[attr-defined]
         return compiled
 
     return decorate
@@ -69,25 +69,54 @@ def cache_folder() -> Path:
     return Path(os.environ.get("CARDGYM_CACHE_DIR") or user_cache_dir("cardgym", False))
 
 
-@functools.cache
-def _core_files() -> tuple[Path, ...]:
-    """The library's own files that flow into every kernel."""
-    here = Path(__file__).parent
-    return (*sorted(here.glob("*.py")), *sorted((here / "games").glob("*.py")))
+def stamp(function: Callable[..., Any], sources: Iterable[str | Path] = ()) -> str:
+    """Hash of all that flows into a kernel; a change in any of it makes the cache miss.
 
-
-def stamp(sources: Iterable[str | Path] = ()) -> str:
-    """Hash of the library's core and of ``sources``; a change in any of them makes the cache miss."""
-    files = sorted({*(str(f) for f in _core_files()), *(str(Path(s)) for s in sources)})
-    return _hash_files(tuple(files))
-
-
-@functools.cache
-def _hash_files(files: tuple[str, ...]) -> str:
+    That is the source files of all compiled functions that ``function`` reaches, the constants that they take from
+    globals and closures (Numba freezes them into machine code, wherever they were computed) and ``sources``.
+    """
     digest = hashlib.sha256()
-    for file in files:
-        digest.update(Path(file).name.encode() + b"\0" + Path(file).read_bytes() + b"\0")
+    files = {str(s) for s in sources}
+    _walk(function, files, digest, set())
+    for file in sorted(files, key=lambda f: (Path(f).name, f)):
+        digest.update(Path(file).name.encode() + b"\0" + _content(file) + b"\0")
     return digest.hexdigest()
+
+
+@functools.cache
+def _content(file: str) -> bytes:
+    return Path(file).read_bytes() if Path(file).exists() else b""
+
+
+def _walk(function: Any, files: set[str], digest: Any, seen: set[Any]) -> None:
+    """Collects the files of ``function`` and of what it calls; feeds names and constants to ``digest``."""
+    plain = getattr(function, "py_func", function)
+    if plain in seen:
+        return
+    seen.add(plain)
+    files.add(plain.__code__.co_filename)
+    digest.update(f"{plain.__qualname__}:{plain.__code__.co_firstlineno}\0".encode())
+    names = _names(plain.__code__)
+    scope = {**plain.__globals__, **inspect.getclosurevars(plain).nonlocals}
+    for name in sorted(names & scope.keys()):
+        value = scope[name]
+        inside = [getattr(value, n, None) for n in sorted(names)] if isinstance(value, ModuleType) else [value]
+        for item in inside:
+            if hasattr(item, "py_func"):
+                _walk(item, files, digest, seen)
+            elif isinstance(item, np.ndarray):
+                digest.update(f"{name}:{item.dtype}:{item.shape}\0".encode() + item.tobytes())
+            elif isinstance(item, (bool, int, float, str, bytes, tuple, np.generic)):
+                digest.update(f"{name}:{item!r}\0".encode())
+
+
+def _names(code: CodeType) -> set[str]:
+    """Names that a function and those inside it use."""
+    names = {*code.co_names, *code.co_freevars}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names(constant)
+    return names
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
@@ -106,13 +135,10 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
         return ""
 
 
-class _Cache(caching.FunctionCache):  # type: ignore[misc]
-    """Numba's function cache with our folder, our stamp and a name as key; its faults cost time, never a crash."""
+class _Files(caching.FunctionCache):  # type: ignore[misc]
+    """Numba's function cache with our folder, our stamp and a name as key."""
 
-    def __init__(self, function: Callable[..., Any], name: str, folder: str, source_stamp: str) -> None:
-        locator = _Locator(folder, source_stamp)
-        locator.ensure_cache_path()
-
+    def __init__(self, function: Callable[..., Any], name: str, locator: _Locator) -> None:
         class Impl(caching.CompileResultCacheImpl):  # type: ignore[misc]
             _locator_classes = [type("Here", (), {"from_function": staticmethod(lambda *_: locator)})]
 
@@ -123,17 +149,69 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (sig, codegen.magic_tuple(), self._kernel_name)
 
+
+class _Cache(caching._Cache):  # type: ignore[misc]
+    """The cache of one kernel, opened when the kernel is first called; its faults cost time, never a crash."""
+
+    def __init__(self, compiled: Any, name: str, sources: tuple[str | Path, ...]) -> None:
+        self._compiled, self._name, self._sources = compiled, name, sources
+
+    @functools.cached_property
+    def _files(self) -> Any:
+        """The files, or Numba's empty cache where the folder cannot be written."""
+        try:
+            source_stamp = stamp(self._compiled, self._sources)
+            # A folder for each stamp: versions of the library that take turns do not overwrite each other's files.
+            locator = _Locator(str(cache_folder() / self._name / source_stamp[:_STAMP_LENGTH]), source_stamp)
+            locator.ensure_cache_path()
+            return _Files(self._compiled.py_func, self._name, locator)
+        except (OSError, RuntimeError):
+            return caching.NullCache()
+
+    @property
+    def cache_path(self) -> Any:
+        return self._files.cache_path
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            return self._files.load_overload(sig, target_context)
         except Exception:  # a damaged or foreign file: compile anew
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
-            super().save_overload(sig, data)
+            self._save(sig, data)
         except OSError:  # disk full or folder gone: go on without
             pass
+
+    def _save(self, sig: Any, data: Any) -> None:
+        try:
+            self._files.save_overload(sig, data)
+        except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, ImportError):
+            self._files.flush()  # a damaged index: begin it anew
+            self._files.save_overload(sig, data)
+        if self.cache_path is not None:
+            _prune(Path(self.cache_path))
+
+    def enable(self) -> None:
+        self._files.enable()
+
+    def disable(self) -> None:
+        self._files.disable()
+
+    def flush(self) -> None:
+        self._files.flush()
+
+
+_STAMP_LENGTH = 16
+_KEPT = 4
+
+
+def _prune(folder: Path) -> None:
+    """Removes the cache of old versions of a kernel, all but the last few written."""
+    versions = [f for f in folder.parent.iterdir() if len(f.name) == _STAMP_LENGTH and f != folder]
+    for old in sorted(versions, key=lambda f: f.stat().st_mtime)[: -_KEPT + 1]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _with_attribute_access(function: Function) -> Function:
