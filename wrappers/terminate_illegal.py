@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.utils import RecordConstructorArgs
 
 from cardgym.envs.env import CardEnv
 from cardgym.errors import EpisodeOver, IllegalAction, InvalidOption
@@ -14,7 +15,7 @@ from cardgym.errors import EpisodeOver, IllegalAction, InvalidOption
 Observation = dict[str, np.ndarray]
 
 
-class TerminateIllegal(gymnasium.Wrapper[Observation, np.int64, Observation, np.int64]):
+class TerminateIllegal(gymnasium.Wrapper[Observation, np.int64, Observation, np.int64], RecordConstructorArgs):
     """An illegal action costs the seat that made it a penalty and ends the episode.
 
     For agents that learn without masks.  The observation of the last step is the one on which the seat acted, with
@@ -44,7 +45,8 @@ class TerminateIllegal(gymnasium.Wrapper[Observation, np.int64, Observation, np.
             InvalidOption: the penalty is no finite number.
             TypeError: another kind of environment.
         """
-        super().__init__(env)
+        RecordConstructorArgs.__init__(self, penalty=penalty)
+        gymnasium.Wrapper.__init__(self, env)
         if not isinstance(env.unwrapped, CardEnv):
             raise TypeError(f"TerminateIllegal wraps a CardEnv, not {type(env.unwrapped).__name__}")
         if isinstance(penalty, bool) or not isinstance(penalty, (int, float, np.number)) or not math.isfinite(penalty):
