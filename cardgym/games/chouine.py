@@ -582,19 +582,20 @@ def _finish_deal(s, winner, by_chouine):
     if winner < 0:  # CH-4: the same dealer deals again
         deal(s)
         return
-    s.dealer = 1 - s.dealer
     s.scores[winner] += 1
     s.wins[winner] += 1
+    next_dealer = 1 - s.dealer
     if s.wins[winner] == s.wins_per_manche:  # CH-21
         s.manches_won[winner] += 1
-        if 2 * s.manches_won[winner] > s.manches:
+        if 2 * s.manches_won[winner] > s.manches:  # the last deal stays as it was, for its encodings
             s.over = 1
             s.rewards[winner] += s.reward_scale
             s.rewards[1 - winner] -= s.reward_scale
             return
         s.wins[:] = 0
         second = s.manches_won[0] + s.manches_won[1] == 1
-        s.dealer = 1 - s.first_dealer if second else -1
+        next_dealer = 1 - s.first_dealer if second else -1
+    s.dealer = next_dealer
     deal(s)
 
 
