@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from cardgym.baselines.agents import Agent, act_by_assignment, load_agent
 from cardgym.batch import Batch
 from cardgym.errors import CardGymError
 from cardgym.game import Game, Options
+from cardgym.records import GameRecord, write
 
 FIRST_DEAL = 1_000_000_000
 """Seed of the first evaluation deal; training never uses seeds from here on."""
@@ -205,17 +206,19 @@ def ratio_interval(successes: np.ndarray, trials: np.ndarray) -> tuple[float, fl
 
 def results_table(results: Sequence[Result], title: str) -> Table:
     """The results as a rich table."""
-    table = Table(title=title)
-    for column in ("agent", "against", "deals", "decided games", "win rate (95 %)", "by seat", "mean margin (95 %)"):
-        table.add_column(column, justify="left" if column in ("agent", "against") else "right")
+    table = Table(title=title, caption="± 95 % intervals, the deal being the unit; margins in points a game")
+    table.add_column("agent")
+    table.add_column("against")
+    for column in ("deals", "decided", "win rate %", "in each seat %", "margin"):
+        table.add_column(column, justify="right", no_wrap=True)
     for r in results:
         table.add_row(
             r.agent,
             r.against,
             f"{r.deals}",
-            f"{r.decided} of {r.games}",
-            f"{100 * r.win_rate:.1f} ± {100 * r.win_rate_half:.1f} %",
-            " / ".join(f"{100 * x:.1f} %" for x in r.by_seat),
+            f"{r.decided}",
+            f"{100 * r.win_rate:.1f} ± {100 * r.win_rate_half:.1f}",
+            " ".join(f"{100 * x:.1f}" for x in r.by_seat),
             f"{r.margin:+.1f} ± {r.margin_half:.1f}",
         )
     return table
@@ -256,8 +259,32 @@ def main(arguments: Arguments) -> list[Result]:
     return results
 
 
-def write_records(*a):
-    pass
+def write_records(
+    path: Path, game: Game, options: Options, agent: Agent, against: Agent, deals: Sequence[int], seed: int = 0
+) -> int:
+    """Plays duplicate deals and writes a record of every game.
+
+    Args:
+        path: the file, JSON lines (see :mod:`cardgym.records`).
+        game, options: what is played.
+        agent, against: who plays.
+        deals: seeds of the deals.
+        seed: of the agents' randomness.
+
+    Returns:
+        The number of games.
+    """
+    played = play_duplicate(game, options, agent, against, deals, seed, keep_actions=True)
+    env = next(env_id for env_id, presets in cardgym.IDS.items() if presets == {"game": game.name})
+    given = dataclasses.asdict(options)
+
+    def games() -> Iterator[GameRecord]:
+        for deal, seats in zip(deals, played.actions, strict=True):
+            for own, actions in enumerate(seats):
+                names = [agent.name if seat == own else against.name for seat in range(len(seats))]
+                yield GameRecord.played(env, deal, actions, options=given, agents=names)
+
+    return write(path, games())
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -140,21 +140,21 @@ class Line:
         return self.end + (self.start - self.end) * remaining
 
 
-def make_envs(game: Game, settings: Settings) -> SB3VecEnv:
-    """The training games as one ``VecEnv``."""
+def make_envs(game: Game, settings: Settings, seed: int) -> VecMonitor:
+    """The training games as one ``VecEnv``; game ``i`` starts from the seed ``seed + i``."""
     envs: Any = CardVectorEnv(game, num_envs=settings.num_games, copy=False, **settings.options)
     agents = [load_agent(name, game) for name in settings.opponents]
     envs = VectorSelfPlay(envs, agents, weights=settings.opponent_weights)
     if settings.canonical_suits:
         envs = VectorCanonicalSuits(envs)
-    return SB3VecEnv(envs, seed=settings.seed)
+    return VecMonitor(SB3VecEnv(envs, seed=seed))
 
 
-def make_model(game: Game, settings: Settings, env: Any) -> MaskablePPO:
-    """A fresh model."""
+def make_model(game: Game, settings: Settings) -> MaskablePPO:
+    """A fresh model with its games."""
     model = MaskablePPO(
         "MlpPolicy",
-        env,
+        make_envs(game, settings, settings.seed),
         learning_rate=Line(settings.learning_rate, settings.final_learning_rate),
         n_steps=settings.steps,
         batch_size=settings.minibatch,
@@ -174,8 +174,34 @@ def make_model(game: Game, settings: Settings, env: Any) -> MaskablePPO:
         },
     )
     model.cardgym_notes = sb3_agent.notes(game, settings.canonical_suits, settings.options)
+    model.cardgym_settings = fixed_settings(settings)
     model.cardgym_curve = []
     return model
+
+
+def resumed(game: Game, settings: Settings, checkpoint: Path) -> MaskablePPO:
+    """The model of a checkpoint with fresh games, which differ from those it has learned from.
+
+    Raises:
+        CardGymError: there is no checkpoint, or it was made with other settings; the message names the first.
+    """
+    if not checkpoint.is_file():
+        raise CardGymError(f"{checkpoint}: nothing to resume from; start without --resume")
+    sb3_agent.read_notes(checkpoint, game)
+    model = MaskablePPO.load(checkpoint, device="cpu")
+    for name, value in fixed_settings(settings).items():
+        was = model.cardgym_settings.get(name)
+        if was != value:
+            raise CardGymError(f"{checkpoint}: made with {name}={was!r}, but now {name}={value!r}; give the same")
+    model.set_env(make_envs(game, settings, settings.seed + model.num_timesteps))
+    return model
+
+
+def fixed_settings(settings: Settings) -> dict[str, Any]:
+    """The settings that a resumed run must share with its first part, as plain JSON values."""
+    values = dataclasses.asdict(settings)
+    free = ("out", "resume", "decisions", "threads", "curve_points", "curve_deals", "deals", "record_games")
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if k not in free}
 
 
 def save(model: MaskablePPO, path: Path) -> None:
@@ -199,19 +225,19 @@ class Watch(BaseCallback):  # type: ignore[misc]
         self._began, self._first = time.perf_counter(), self.num_timesteps
 
     def _on_rollout_start(self) -> None:
+        # Here, and not at the end of a rollout, the policy has learned from all decisions counted so far.
+        curve = self.model.cardgym_curve
+        if not curve or self.num_timesteps // self._every > curve[-1]["decisions"] // self._every:
+            curve.append(self.judge(self.num_timesteps))
+            save(self.model, self.folder / "checkpoint.zip")
+            write_json(self.folder / "curve.json", curve)
+            self._note = "  ".join(f"v {r['against']} {100 * r['win_rate']:.0f} %" for r in curve[-1]["results"])
         self.model.ent_coef = self._entropy(1.0 - min(1.0, self.num_timesteps / self.settings.decisions))
 
     def _on_step(self) -> bool:
         return True
 
     def _on_rollout_end(self) -> None:
-        curve = self.model.cardgym_curve
-        if self.num_timesteps // self._every > (curve[-1]["decisions"] // self._every if curve else 0):
-            curve.append(self.judge(self.num_timesteps))
-            save(self.model, self.folder / "checkpoint.zip")
-            write_json(self.folder / "curve.json", curve)
-            rates = "  ".join(f"v {r['against']} {100 * r['win_rate']:.0f} %" for r in curve[-1]["results"])
-            self._note = rates
         speed = (self.num_timesteps - self._first) / (time.perf_counter() - self._began)
         values = self.model.logger.name_to_value
         learned = [
@@ -238,17 +264,7 @@ def train(settings: Settings, console: Console) -> list[Result]:
     torch.distributions.Distribution.set_default_validate_args(False)
     set_random_seed(settings.seed)
 
-    env = VecMonitor(make_envs(game, settings))
-    checkpoint = folder / "checkpoint.zip"
-    if settings.resume:
-        if not checkpoint.is_file():
-            raise CardGymError(f"{checkpoint}: nothing to resume from; start without --resume")
-        found = sb3_agent.read_notes(checkpoint, game)
-        if found["canonical_suits"] != settings.canonical_suits:
-            raise CardGymError(f"{checkpoint}: was trained with canonical_suits={found['canonical_suits']}")
-        model = MaskablePPO.load(checkpoint, env=env, device="cpu")
-    else:
-        model = make_model(game, settings, env)
+    model = resumed(game, settings, folder / "checkpoint.zip") if settings.resume else make_model(game, settings)
     write_json(folder / "settings.json", {**dataclasses.asdict(settings), "out": str(folder)})
     model.set_logger(configure(str(folder), ["csv", "tensorboard"]))
 
@@ -261,7 +277,8 @@ def train(settings: Settings, console: Console) -> list[Result]:
 
     began = time.perf_counter()
     left = settings.decisions - model.num_timesteps
-    with Bar(f"training on {game.title}", settings.decisions, console) as bar:
+    update = settings.num_games * settings.steps
+    with Bar(f"training on {game.title}", -(-settings.decisions // update) * update, console) as bar:
         if left > 0:
             model.learn(left, callback=Watch(settings, bar, judge, folder), reset_num_timesteps=not settings.resume)
     console.print(f"trained on {model.num_timesteps} decisions in {time.perf_counter() - began:.0f} s")

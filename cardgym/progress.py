@@ -21,7 +21,7 @@ class Bar:
     """A progress bar as a context manager.
 
     In a terminal it is a live rich bar.  Elsewhere (a file, a pipe, a log of a continuous integration run) it
-    prints a line at every tenth of the way, so that a log stays readable.
+    prints a line at every tenth of the way, at most one a second, so that a log stays readable.
 
     Example:
         >>> from cardgym.progress import Bar
@@ -42,7 +42,7 @@ class Bar:
         self.console = console if console is not None else Console(stderr=True)
         self._live: Progress | None = None
         self._task = TaskID(0)
-        self._tenths = 0
+        self._tenths, self._printed = 0, 0.0
         self._started = time.perf_counter()
 
     def __enter__(self) -> Bar:
@@ -67,9 +67,10 @@ class Bar:
             self._live.update(self._task, completed=done, note=note)
             return
         tenths = 10 * done // self.total
-        if tenths > self._tenths:
-            self._tenths = tenths
-            seconds = time.perf_counter() - self._started
+        now = time.perf_counter()
+        if tenths > self._tenths and (now - self._printed > 1.0 or done >= self.total):
+            self._tenths, self._printed = tenths, now
+            seconds = now - self._started
             text = f"{self.title}: {100 * done // self.total} % ({done}/{self.total}) after {seconds:.0f} s"
             self.console.print(f"{text}  {note}".rstrip(), markup=False, highlight=False, soft_wrap=True)
 

@@ -31,7 +31,7 @@ class CanonicalSuits(gymnasium.Wrapper[Any, np.int64, Any, np.int64]):
         """Wraps an environment.
 
         Raises:
-            InvalidOption: not a CardEnv, or one with the encoding ``"state"``, whose suits do not follow the observer's.
+            InvalidOption: not a CardEnv.
             ValueError: the suits of this game are not interchangeable.
         """
         super().__init__(env)

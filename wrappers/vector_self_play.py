@@ -30,9 +30,9 @@ class VectorSelfPlay(gymnasium.vector.VectorWrapper[np.ndarray, np.ndarray, Any,
         >>> observations, infos = envs.reset(seed=0)
         >>> observations, rewards, terminations, truncations, infos = envs.step(envs.action_masks().argmax(axis=1))
 
-    Infos: ``action_mask`` (int8, (n, actions)), ``learner`` (its seat in each game); where games ended, ``final_obs`` and
-    ``final_info`` with masks; ``final_info`` holds ``rewards`` (per seat, summed since the learner's decision), ``scores``
-    and ``learner``.
+    Infos: ``action_mask`` (int8, (n, actions)), ``learner`` (its seat in each game); where games ended, ``final_obs``
+    and ``final_info`` with masks; ``final_info`` holds ``rewards`` (per seat, summed since the learner's decision),
+    ``scores`` and ``learner``.
     """
 
     env: CardVectorEnv
@@ -78,8 +78,11 @@ class VectorSelfPlay(gymnasium.vector.VectorWrapper[np.ndarray, np.ndarray, Any,
             seed: game ``i`` gets ``seed + i``; the draw of seats and opponents and their play follow from it too.
             options: reset options of the game.
         """
+        if options is not None and "reset_mask" in options:
+            raise InvalidOption("reset_mask: VectorSelfPlay starts finished games itself and resets all games at once")
         if seed is not None:
-            self._generator = np.random.default_rng(seed if isinstance(seed, int) else [s or 0 for s in seed])
+            entropy = int(seed) if isinstance(seed, (int, np.integer)) else [s or 0 for s in seed]
+            self._generator = np.random.default_rng(entropy)
         self.env.reset(seed=seed, options=options)
         self._seat(self._rows)
         self._play_on()
