@@ -1,8 +1,8 @@
 """Honest evaluation: duplicate deals, every seat, intervals.
 
-Every deal is played once for each seat of the agent under test, with the same cards and the same
-chance events, so that luck of the deal cancels.  The deal is the unit of analysis: figures of one deal's games
-are averaged before intervals are computed.  Deals are numbered by their seeds, which are part of the result.
+Every deal is played once for each seat (or team) of the agent under test, with the same cards and the same
+chance events, so that luck of the deal cancels.  The deal is the unit of analysis: the games of one deal count as
+one observation when intervals are computed.  Deals are numbered by their seeds, which are part of the result.
 
 Usage::
 
@@ -29,6 +29,7 @@ from cardgym.baselines.agents import Agent, act_by_assignment, load_agent
 from cardgym.batch import Batch
 from cardgym.errors import CardGymError
 from cardgym.game import Game, Options
+from cardgym.kernel import records
 from cardgym.records import GameRecord, write
 
 FIRST_DEAL = 1_000_000_000
@@ -38,20 +39,38 @@ Z95 = 1.959964
 
 
 @dataclass(frozen=True)
+class Part:
+    """Results of the games in which the agent had one role.
+
+    Attributes:
+        games: how many.
+        score: mean of the agent's natural score.
+        score_half: half width of its 95 % interval.
+    """
+
+    games: int
+    score: float
+    score_half: float
+
+
+@dataclass(frozen=True)
 class Result:
     """How one agent did against another over duplicate deals.
 
     Attributes:
         agent, against: names.
-        deals: number of deals; each was played once in every seat.
+        deals: number of deals; each was played once in every seat (by every team).
         first_deal: seed of the first deal; deal ``i`` has the seed ``first_deal + i``.
         games: games played.
-        decided: games with a winner.
+        decided: games that the agent won or lost: its reward was positive or negative.
         win_rate: share of decided games that the agent won.
         win_rate_half: half width of its 95 % interval (deals as units, ratio estimator).
+        score: mean natural score of the agent per game (of the members' mean in a team).
+        score_half: half width of its 95 % interval.
         margin: mean of own natural score less the mean of the others', per game.
         margin_half: half width of its 95 % interval.
-        by_seat: win rate among decided games in each seat.
+        by_seat: win rate among decided games in each seat (of each team).
+        roles: for games with roles, the results in each; shares follow from the numbers of games.
         seed: of the agents' own randomness.
     """
 
@@ -63,24 +82,33 @@ class Result:
     decided: int
     win_rate: float
     win_rate_half: float
+    score: float
+    score_half: float
     margin: float
     margin_half: float
     by_seat: tuple[float, ...]
+    roles: dict[str, Part]
     seed: int
 
 
 @dataclass
 class Games:
-    """Outcomes of duplicate deals: arrays of shape (deals, seats), the column being the agent's seat.
+    """Outcomes of duplicate deals: arrays of shape (deals, teams), the column being the agent's team.
+
+    A team is a seat where everybody plays for himself.
 
     Attributes:
-        rewards: of the agent.
-        margins: natural score of the agent less the mean of the others'.
-        actions: per deal and seat the actions of the game, if they were asked for.
+        rewards: of the agent's team.
+        scores: natural score of the agent's team (mean of its members).
+        margins: that less the mean of the others' scores.
+        roles: the agent's role in each game, empty where the game has none.
+        actions: per deal and team the actions of the game, if they were asked for.
     """
 
     rewards: np.ndarray
+    scores: np.ndarray
     margins: np.ndarray
+    roles: list[list[str]]
     actions: list[list[list[int]]]
 
 
@@ -94,7 +122,7 @@ def play_duplicate(
     keep_actions: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Games:
-    """Plays every deal once for each seat of ``agent``; all other seats are played by ``against``.
+    """Plays every deal once for each team of ``agent``; all other seats are played by ``against``.
 
     Args:
         game, options: what is played.
@@ -104,17 +132,18 @@ def play_duplicate(
         keep_actions: keep the actions, for records.
         progress: called with the number of games finished so far, from time to time.
     """
-    seats = game.seats(options)
-    n = len(deals) * seats
+    seats, team_of = game.seats(options), game.team_of(options)
+    teams = int(team_of.max()) + 1
+    n = len(deals) * teams
     batch = Batch(game, options, n)
-    batch.reset(np.repeat(np.asarray(deals, np.uint64), seats))
-    own_seat = np.tile(np.arange(seats), len(deals))
+    batch.reset(np.repeat(np.asarray(deals, np.uint64), teams))
+    own_team = np.tile(np.arange(teams), len(deals))
     generator = np.random.default_rng(seed)
     rewards = np.zeros((n, seats))
     actions: list[list[int]] = [[] for _ in range(n)] if keep_actions else []
     rows = np.arange(n)
     while len(rows):
-        assigned = (batch.players[rows] != own_seat[rows]).astype(np.int64)
+        assigned = (team_of[batch.players[rows]] != own_team[rows]).astype(np.int64)
         chosen = act_by_assignment(batch, rows, (agent, against), assigned, generator)
         batch.step(chosen, rows)
         rewards[rows] += batch.rewards[rows, :seats]
@@ -125,12 +154,23 @@ def play_duplicate(
         if progress is not None:
             progress(n - len(rows))
     scores = batch.states["scores"][:, :seats].astype(float)
-    everyone = np.arange(n)
-    own = scores[everyone, own_seat]
-    others = (scores.sum(axis=1) - own) / (seats - 1)
-    shape = (len(deals), seats)
-    kept = [actions[i * seats : (i + 1) * seats] for i in range(len(deals))] if keep_actions else []
-    return Games(rewards[everyone, own_seat].reshape(shape), (own - others).reshape(shape), kept)
+    own = team_of[None, :] == own_team[:, None]
+    own_score = np.where(own, scores, 0).sum(axis=1) / own.sum(axis=1)
+    other_score = np.where(own, 0, scores).sum(axis=1) / (~own).sum(axis=1)
+    own_reward = np.where(own, rewards, 0).sum(axis=1) / own.sum(axis=1)
+    shape = (len(deals), teams)
+    kept = [actions[i * teams : (i + 1) * teams] for i in range(len(deals))] if keep_actions else []
+    roles = _roles(game, batch.states, own.argmax(axis=1), teams)
+    margins = own_score - other_score
+    return Games(own_reward.reshape(shape), own_score.reshape(shape), margins.reshape(shape), roles, kept)
+
+
+def _roles(game: Game, states: np.ndarray, own_seats: np.ndarray, teams: int) -> list[list[str]]:
+    if game.role is None:
+        return []
+    rows = records(states)
+    flat = [game.role(rows[i], int(seat)) for i, seat in enumerate(own_seats)]
+    return [flat[i : i + teams] for i in range(0, len(flat), teams)]
 
 
 def evaluate(
@@ -160,27 +200,42 @@ def evaluate(
 
 
 def summarise(played: Games, agent: str, against: str, first_deal: int, seed: int) -> Result:
-    """Win rate and margin with 95 % intervals, the deal being the unit."""
+    """Win rate, score and margin with 95 % intervals, the deal being the unit."""
     won, lost = played.rewards > 0, played.rewards < 0
     decided = won | lost
     win_rate, win_rate_half = ratio_interval(won.sum(axis=1), decided.sum(axis=1))
-    per_deal = played.margins.mean(axis=1)
-    deals = len(per_deal)
-    by_seat = tuple(float(w / max(1, d)) for w, d in zip(won.sum(axis=0), decided.sum(axis=0), strict=True))
+    score, score_half = _mean_interval(played.scores)
+    margin, margin_half = _mean_interval(played.margins)
+    labels = np.array(played.roles) if played.roles else np.zeros((0, 0), str)
+    roles = {str(label): _part(played.scores, labels == label) for label in np.unique(labels)}
     return Result(
         agent=agent,
         against=against,
-        deals=deals,
+        deals=len(played.rewards),
         first_deal=first_deal,
         games=played.rewards.size,
         decided=int(decided.sum()),
         win_rate=win_rate,
         win_rate_half=win_rate_half,
-        margin=float(per_deal.mean()),
-        margin_half=float(Z95 * per_deal.std(ddof=1) / np.sqrt(deals)),
-        by_seat=by_seat,
+        score=score,
+        score_half=score_half,
+        margin=margin,
+        margin_half=margin_half,
+        by_seat=tuple(float(w / max(1, d)) for w, d in zip(won.sum(axis=0), decided.sum(axis=0), strict=True)),
+        roles=roles,
         seed=seed,
     )
+
+
+def _part(scores: np.ndarray, where: np.ndarray) -> Part:
+    score, half = ratio_interval(np.where(where, scores, 0).sum(axis=1), where.sum(axis=1))
+    return Part(int(where.sum()), score, half)
+
+
+def _mean_interval(values: np.ndarray) -> tuple[float, float]:
+    """Mean and half width of its 95 % interval; a row holds the games of one deal."""
+    per_deal = values.mean(axis=1)
+    return float(per_deal.mean()), float(Z95 * per_deal.std(ddof=1) / np.sqrt(len(per_deal)))
 
 
 def ratio_interval(successes: np.ndarray, trials: np.ndarray) -> tuple[float, float]:
@@ -205,11 +260,11 @@ def ratio_interval(successes: np.ndarray, trials: np.ndarray) -> tuple[float, fl
 
 
 def results_table(results: Sequence[Result], title: str) -> Table:
-    """The results as a rich table."""
-    table = Table(title=title, caption="± 95 % intervals, the deal being the unit; margins in points a game")
-    table.add_column("agent")
+    """The results as a rich table; roles stand on lines of their own."""
+    table = Table(title=title, caption="± 95 % intervals, the deal being the unit; score and margin per game")
+    table.add_column("agent", overflow="fold")
     table.add_column("against")
-    for column in ("deals", "decided", "win rate %", "in each seat %", "margin"):
+    for column in ("deals", "decided", "wins %", "score", "margin"):
         table.add_column(column, justify="right", no_wrap=True)
     for r in results:
         table.add_row(
@@ -218,9 +273,12 @@ def results_table(results: Sequence[Result], title: str) -> Table:
             f"{r.deals}",
             f"{r.decided}",
             f"{100 * r.win_rate:.1f} ± {100 * r.win_rate_half:.1f}",
-            " ".join(f"{100 * x:.1f}" for x in r.by_seat),
-            f"{r.margin:+.1f} ± {r.margin_half:.1f}",
+            f"{r.score:.2f} ± {r.score_half:.2f}",
+            f"{r.margin:+.2f} ± {r.margin_half:.2f}",
         )
+        for label, part in r.roles.items():
+            share = f"{100 * part.games / r.games:.1f} %"
+            table.add_row("", label, "", f"{part.games}", share, f"{part.score:.2f} ± {part.score_half:.2f}", "")
     return table
 
 
@@ -276,12 +334,12 @@ def write_records(
     """
     played = play_duplicate(game, options, agent, against, deals, seed, keep_actions=True)
     env = next(env_id for env_id, presets in cardgym.IDS.items() if presets == {"game": game.name})
-    given = dataclasses.asdict(options)
+    given, team_of = dataclasses.asdict(options), game.team_of(options)
 
     def games() -> Iterator[GameRecord]:
-        for deal, seats in zip(deals, played.actions, strict=True):
-            for own, actions in enumerate(seats):
-                names = [agent.name if seat == own else against.name for seat in range(len(seats))]
+        for deal, by_team in zip(deals, played.actions, strict=True):
+            for own, actions in enumerate(by_team):
+                names = [agent.name if team == own else against.name for team in team_of]
                 yield GameRecord.played(env, deal, actions, options=given, agents=names)
 
     return write(path, games())

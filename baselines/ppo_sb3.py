@@ -294,10 +294,10 @@ def report(game: Game, settings: Settings, model: MaskablePPO, folder: Path, con
     rivals = [load_agent(name, game) for name in ("random", "rule")]
     pairs = [(player, rivals[0]), (player, rivals[1]), (rivals[1], rivals[0])]
     results = []
-    seats = game.seats(game.options())
-    with Bar("evaluating", len(pairs) * settings.deals * seats, console) as bar:
+    games = settings.deals * (int(game.team_of(game.options()).max()) + 1)
+    with Bar("evaluating", len(pairs) * games, console) as bar:
         for k, (agent, against) in enumerate(pairs):
-            done = k * settings.deals * seats
+            done = k * games
             results.append(
                 evaluate(
                     game, game.options(), agent, against, settings.deals, progress=lambda n, d=done: bar.update(d + n)

@@ -262,12 +262,16 @@ class Game:
         layouts: for given options, the layout of each encoding: ``"observation"``, ``"state"`` and,
             where the game has one, ``"history"``.
         seats: for given options, the number of seats.
-        reset_options: fields of the state that ``reset(options=...)`` may set, with their allowed values.
+        reset_options: fields of the state that hold a seat which chance chooses (the first dealer, say) unless
+            ``reset(options=...)`` names one.
         text: draws a state as seen by a seat (None: everything open).
         info: natural scores and other facts for people and records.
         suit_order: names of observation parts by which interchangeable suits are put in order, most
             important first; empty when suits are not interchangeable.
         moved_card: for a card and a suit permutation (``new = permutation[old]``), the card it becomes.
+        teams: for given options, the seats of each team; None when every seat plays for itself.
+        role: the part that a seat had in a game that is over (``"taker"``, ``"defender"``), by which evaluations
+            split results; None when all seats have the same part.
     """
 
     name: str
@@ -278,7 +282,7 @@ class Game:
     dtype: np.dtype
     layouts: Callable[[Options], Mapping[str, Layout]]
     seats: Callable[[Options], int]
-    reset_options: Mapping[str, range]
+    reset_options: tuple[str, ...]
     deal: Callable[..., Any]
     legal: Callable[..., Any]
     apply: Callable[..., Any]
@@ -290,6 +294,8 @@ class Game:
     info: Callable[[Any], dict[str, Any]]
     suit_order: tuple[str, ...] = ()
     moved_card: Callable[[int, Sequence[int]], int] | None = None
+    teams: Callable[[Options], tuple[tuple[int, ...], ...]] | None = None
+    role: Callable[[Any, int], str] | None = None
 
     @functools.cached_property
     def action_ids(self) -> dict[str, int]:
@@ -302,6 +308,15 @@ class Game:
         functions = (self.deal, self.legal, self.apply, self.observe, self.history, self.reveal, self.resample)
         files = {inspect.getsourcefile(getattr(f, "py_func", f)) for f in functions if f is not None}
         return tuple(sorted(f for f in files if f))
+
+    def team_of(self, options: Options) -> np.ndarray:
+        """The team of each seat, int64, shape (seats,); teams are numbered from 0."""
+        seats = self.seats(options)
+        teams = [(seat,) for seat in range(seats)] if self.teams is None else self.teams(options)
+        found = np.full(seats, -1)
+        for team, members in enumerate(teams):
+            found[list(members)] = team
+        return found
 
     def template(self, options: Options, reset: Mapping[str, Any] | None = None) -> np.ndarray:
         """A state before its first deal, shape (1,): options and seats filled in, all else zero.
@@ -323,9 +338,9 @@ class Game:
             if name not in self.reset_options:
                 known = ", ".join(self.reset_options)
                 raise InvalidOption(f"{self.name}: unknown reset option {name!r}; reset options: {known}")
-            allowed = self.reset_options[name]
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value not in allowed:
-                raise InvalidOption(f"{self.name}: reset option {name}={value!r} is not one of {list(allowed)}")
+            seats = range(self.seats(options))
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value not in seats:
+                raise InvalidOption(f"{self.name}: reset option {name}={value!r} is not one of {list(seats)}")
             state[name] = value
         return state
 

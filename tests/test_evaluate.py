@@ -31,7 +31,9 @@ def test_summary_of_a_case_worked_out_by_hand() -> None:
     """Three deals: won twice, split, won once with a tie."""
     rewards = np.array([[1.0, 1.0], [1.0, -1.0], [0.0, 1.0]])
     margins = np.array([[10.0, 30.0], [4.0, -4.0], [0.0, 20.0]])
-    r = summarise(Games(rewards, margins, []), "a", "b", 7, 0)
+    scores = np.array([[70.0, 80.0], [50.0, 60.0], [60.0, 70.0]])
+    roles = [["dealer", "other"], ["dealer", "other"], ["other", "other"]]
+    r = summarise(Games(rewards, scores, margins, roles, []), "a", "b", 7, 0)
     assert (r.deals, r.games, r.decided) == (3, 6, 5)
     assert r.win_rate == pytest.approx(4 / 5)
     # residuals won - 0.8 * decided: 0.4, -0.6, 0.2; their variance 0.28; sqrt(3 * 0.28) / 5
@@ -39,6 +41,12 @@ def test_summary_of_a_case_worked_out_by_hand() -> None:
     assert r.margin == pytest.approx(10.0)
     assert r.margin_half == pytest.approx(1.959964 * 10 / np.sqrt(3))
     assert r.by_seat == (1.0, pytest.approx(2 / 3))
+    assert r.score == pytest.approx(65.0)
+    assert r.score_half == pytest.approx(1.959964 * 10 / np.sqrt(3))
+    assert [(name, part.games, part.score) for name, part in r.roles.items()] == [
+        ("dealer", 2, 60.0),
+        ("other", 4, 67.5),
+    ]
 
 
 def test_ratio_interval_covers() -> None:

@@ -150,7 +150,7 @@ def test_training_writes_what_it_promises(run: Path) -> None:
         records.verify(record)
     log = (run / "log.txt").read_text()
     assert "training on Chouine: 100 %" in log
-    assert "win rate" in log
+    assert "wins %" in log
     assert (run / "curve.png").read_bytes()[:4] == b"\x89PNG"
 
 

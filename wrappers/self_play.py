@@ -17,6 +17,8 @@ from cardgym.errors import InvalidOption
 class SelfPlay(gymnasium.Wrapper[np.ndarray, np.int64, dict[str, np.ndarray], np.int64]):
     """One learner; every other seat is played by an agent, drawn anew for each episode.
 
+    Where seats form teams the learner decides for its whole team, always seeing what the seat to act sees.
+
     ``step`` returns when the learner has to decide again or the game is over.  The reward is the sum of
     the learner's own rewards in between, so no reward of one seat is ever paired with what another seat saw.
 
@@ -59,6 +61,7 @@ class SelfPlay(gymnasium.Wrapper[np.ndarray, np.int64, dict[str, np.ndarray], np
         self.seat = checked_seat(seat, self.card_env.num_seats)
         self.observation_space = encoding_space(self.card_env.layouts["observation"])
         self.learner = 0
+        self._team_of = self.card_env.game.team_of(self.card_env.options)
         self._playing = np.zeros(self.card_env.num_seats, np.int64)  # index of the opponent in each seat
         self._generator = np.random.default_rng()
 
@@ -80,7 +83,7 @@ class SelfPlay(gymnasium.Wrapper[np.ndarray, np.int64, dict[str, np.ndarray], np
             self._playing = self._generator.choice(len(self.opponents), seats, p=self.probabilities)
             over, _, info = self._play_on(False, np.zeros(seats), info)
             if not over:  # else the game ended before the learner's first decision: deal again
-                return self._seen(), info
+                return self._seen(False), info
             seed = None
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -91,7 +94,7 @@ class SelfPlay(gymnasium.Wrapper[np.ndarray, np.int64, dict[str, np.ndarray], np
         """
         _, _, over, truncated, info = self.env.step(action)
         over, rewards, info = self._play_on(over, info["rewards"].copy(), info)
-        return self._seen(), float(rewards[self.learner]), over, truncated, info
+        return self._seen(over), float(rewards[self.learner]), over, truncated, info
 
     def action_masks(self) -> np.ndarray:
         """The learner's legal actions as bool, shape (actions,), in the form that sb3-contrib asks for."""
@@ -100,15 +103,17 @@ class SelfPlay(gymnasium.Wrapper[np.ndarray, np.int64, dict[str, np.ndarray], np
     def _play_on(
         self, over: bool, rewards: np.ndarray, info: dict[str, Any]
     ) -> tuple[bool, np.ndarray, dict[str, Any]]:
-        while not over and self.card_env.player != self.learner:
+        while not over and self._team_of[self.card_env.player] != self._team_of[self.learner]:
             agent = self.opponents[self._playing[self.card_env.player]]
             action = agent.act(Decisions(self.card_env.batch, np.zeros(1, np.int64)), self._generator)[0]
             _, _, over, _, info = self.env.step(int(action))
             rewards += info["rewards"]
         return over, rewards, {**info, "rewards": rewards, "learner": self.learner}
 
-    def _seen(self) -> np.ndarray:
-        observation: np.ndarray = self.card_env.batch.views(np.array([self.learner])).observation[0]
+    def _seen(self, over: bool) -> np.ndarray:
+        batch = self.card_env.batch
+        seat = self.learner if over else self.card_env.player
+        observation: np.ndarray = batch.views(np.array([seat])).observation[0]
         return observation
 
 

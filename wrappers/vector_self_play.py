@@ -64,6 +64,7 @@ class VectorSelfPlay(gymnasium.vector.VectorWrapper[np.ndarray, np.ndarray, Any,
         self.single_observation_space = encoding_space(env.layouts["observation"])
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
         n = env.num_envs
+        self._team_of = env.game.team_of(env.options)
         self.learner = np.zeros(n, np.int64)
         self._playing = np.zeros((n, env.num_seats), np.int64)
         self._rows = np.arange(n)
@@ -141,7 +142,7 @@ class VectorSelfPlay(gymnasium.vector.VectorWrapper[np.ndarray, np.ndarray, Any,
                     ended[first] = True
                 b.reset(None, over)
                 self._seat(over)
-            waiting = np.flatnonzero(b.players != self.learner)
+            waiting = np.flatnonzero(self._team_of[b.players] != self._team_of[self.learner])
             if not len(waiting):
                 break
             assigned = self._playing[waiting, b.players[waiting]]
