@@ -100,7 +100,7 @@ def test_encodings_of_a_match_say_what_the_referee_says(wins_per_manche: int, ma
 
 
 def test_ch_20_totals_follow_from_the_log() -> None:
-    """CH-20: in thousands of deals an independent scorer, reading only who did what, finds the same totals and winner."""
+    """CH-20: in thousands of deals a scorer that reads only who did what finds the same totals and winner."""
     states = bold_games().states
     played_out = states[states["by_chouine"] == 0]
     assert len(played_out) > 2500

@@ -51,7 +51,7 @@ PLAY, AU_SEPT = 0, 1  # phases
 # Where a card is; a hand's code is its seat, a pile's is WON + seat.
 STOCK, TURNED, TABLE, WON, NOWHERE = 2, 3, 4, 5, 7
 QUINTE_SLOT = 4  # in `announced`, after the four suits
-LOG = 48  # decisions a deal: 32 cards, at most 10 announcements, 2 words about the seven (39 seen)
+LOG = 48  # room for a deal's decisions: 32 cards, 5 announcements, 2 words about the seven make 39 at most
 
 
 def _actions() -> tuple[Action, ...]:
@@ -316,9 +316,9 @@ def legal(s, mask):
         for c in range(CARDS):
             mask[c] = mask[c] and _serves(s.pending, c)
         return
-    # CH-12; the seven itself under the stock means that there is nothing to swap
+    # CH-12; a seven that lies under the stock is in no hand
     in_time = s.trick < LAST_DRAW or (s.trick == LAST_DRAW and s.lead < 0)
-    mask[SWAP] = holds_seven and in_time and s.under != seven
+    mask[SWAP] = holds_seven and in_time
     _legal_announcements(s, seat, mask)
 
 
@@ -543,9 +543,9 @@ def _chouine_winner(s, leader):
     for i in range(2):
         seat = leader if i == 0 else 1 - leader
         for suit in range(4):
-            if s.announced[seat, suit] == CHOUINE + 1 and s.announced_in[seat, suit] == s.trick:
-                if won < 0 or suit == s.trump:
-                    won = seat
+            said = s.announced[seat, suit] == CHOUINE + 1 and s.announced_in[seat, suit] == s.trick
+            if said and (won < 0 or suit == s.trump):
+                won = seat
     return won
 
 
