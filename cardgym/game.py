@@ -245,7 +245,22 @@ def state_dtype(seats: int, options: type[Options], fields: Sequence[tuple[Any, 
         ("stalled", np.int8),
     ]
     numbers = [(f.name, np.float64 if isinstance(f.default, float) else np.int32) for f in dataclasses.fields(options)]
-    return np.dtype([*header, *fields, *numbers], align=True)
+    return _without_gaps(np.dtype([*header, *fields, *numbers], align=True))
+
+
+def _without_gaps(aligned: np.dtype) -> np.dtype:
+    """The same layout with its padding as fields, so that copies and ``tobytes`` of equal states are equal."""
+    assert aligned.fields is not None and aligned.names is not None
+    fields: list[tuple[Any, ...]] = []
+    end = 0
+    for name in (*aligned.names, None):
+        start = aligned.itemsize if name is None else aligned.fields[name][1]
+        if start > end:
+            fields.append((f"_pad{end}", np.uint8, (start - end,)))
+        if name is not None:
+            fields.append((name, aligned.fields[name][0]))
+            end = start + aligned.fields[name][0].itemsize
+    return np.dtype(fields, align=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
