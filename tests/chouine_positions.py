@@ -95,12 +95,18 @@ class Table:
         return self.batch.layouts["observation"].describe(self.views(seat).observation[0])
 
 
-def deck_of(received: Sequence[Sequence[str]], plays: Sequence[Sequence[str]], turn_up: str, dealer: int) -> list[str]:
+def deck_of(
+    received: Sequence[Sequence[str]],
+    plays: Sequence[Sequence[str]],
+    turn_up: str,
+    dealer: int,
+    stock: Sequence[str] = (),
+) -> list[str]:
     """The deck with which each seat receives and then, playing as told, draws its cards in the given order.
 
     The first five received cards are dealt.  Every trick of ``plays`` gives each seat its next received card, as
-    far as there is one; the rest of the pack fills the places left.  The loser of trick 11 must receive
-    ``turn_up`` (the seven of trumps, if that has been swapped for it, stands for it).
+    far as there is one; then ``stock`` and the rest of the pack fill the places left.  The loser of trick 11 must
+    receive ``turn_up`` (the seven of trumps, if that has been swapped for it, stands for it).
     """
     deck = [""] * CARDS
     deck[0:10:2] = received[1 - dealer][:HAND]
@@ -118,7 +124,7 @@ def deck_of(received: Sequence[Sequence[str]], plays: Sequence[Sequence[str]], t
                     deck[9 + 2 * trick + (seat != leader)] = card
                 elif card not in (turn_up, "7" + suit_of(turn_up)):
                     raise ValueError(f"the loser of trick 11 gets the turn-up {turn_up}, not {card}")
-    rest = iter([c for c in PACK if c not in deck])
+    rest = iter([*stock, *(c for c in PACK if c not in deck and c not in stock)])
     return [c or next(rest) for c in deck]
 
 
@@ -139,9 +145,9 @@ def at_trick(
 ) -> Table:
     """A game at the start of trick 1-12 with the given hands, seat ``leader`` to lead.
 
-    Cards of ``played`` have been played, those of ``stock`` are still to be drawn, the others are where a
-    random but fixed search puts them.  Each seat has played its cards in the order received.  In trick 11 the question
-    "au sept" stands open; on the way to trick 12 it was declined.
+    Cards of ``played`` have been played, those of ``stock`` are drawn next, in this order; the others are where
+    a random but fixed search puts them.  Each seat has played its cards in the order received.  In trick 11 the
+    question "au sept", if there is one, stands open; on the way to trick 12 it was declined.
     """
     hands = [split(leader_hand), split(follower_hand)][:: 1 if leader == 0 else -1]
     if trick == 12:  # the follower has just drawn the turn-up
@@ -184,7 +190,7 @@ def _dealt_so(
     if winner != leader:
         return None
     try:
-        return deck_of(received, plays, turn_up, dealer), dealer, plays
+        return deck_of(received, plays, turn_up, dealer, stock), dealer, plays
     except ValueError:
         return None
 
