@@ -32,7 +32,7 @@ import numpy as np
 from numba.core import caching
 from numba.misc.appdirs import user_cache_dir
 
-JIT = not numba.config.DISABLE_JIT
+JIT = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 """False when the process runs with ``NUMBA_DISABLE_JIT=1``."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -40,7 +40,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def helper(function: Function) -> Function:
     """Compiles a function for use inside kernels: no bounds checks, no GIL, C-like division."""
-    return numba.njit(error_model="numpy", nogil=True)(function)
+    compiled: Any = numba.njit(error_model="numpy", nogil=True)(function)
+    return compiled
 
 
 def kernel(name: str, sources: Iterable[str | Path] = ()) -> Callable[[Function], Function]:
@@ -76,7 +77,7 @@ def stamp(function: Callable[..., Any], sources: Iterable[str | Path] = ()) -> s
     globals and closures (Numba freezes them into machine code, wherever they were computed) and ``sources``.
     """
     digest = hashlib.sha256()
-    files = {str(s) for s in sources}
+    files = {__file__, *(str(s) for s in sources)}  # this file too: it says how to compile
     _walk(function, files, digest, set())
     for file in sorted(files, key=lambda f: (Path(f).name, f)):
         digest.update(Path(file).name.encode() + b"\0" + _content(file) + b"\0")
@@ -119,7 +120,7 @@ def _names(code: CodeType) -> set[str]:
     return names
 
 
-class _Locator(caching._CacheLocator):  # type: ignore[misc]
+class _Locator(caching._CacheLocator):
     """Puts the cache of one kernel into one folder and stamps it with our hash."""
 
     def __init__(self, folder: str, source_stamp: str) -> None:
@@ -135,12 +136,12 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
         return ""
 
 
-class _Files(caching.FunctionCache):  # type: ignore[misc]
+class _Files(caching.FunctionCache):
     """Numba's function cache with our folder, our stamp and a name as key."""
 
     def __init__(self, function: Callable[..., Any], name: str, locator: _Locator) -> None:
-        class Impl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-            _locator_classes = [type("Here", (), {"from_function": staticmethod(lambda *_: locator)})]
+        class Impl(caching.CompileResultCacheImpl):
+            _locator_classes: list[Any] = [type("Here", (), {"from_function": staticmethod(lambda *_: locator)})]
 
         self._impl_class = Impl
         self._kernel_name = name
@@ -150,7 +151,7 @@ class _Files(caching.FunctionCache):  # type: ignore[misc]
         return (sig, codegen.magic_tuple(), self._kernel_name)
 
 
-class _Cache(caching._Cache):  # type: ignore[misc]
+class _Cache(caching._Cache):
     """The cache of one kernel, opened when the kernel is first called; its faults cost time, never a crash."""
 
     def __init__(self, compiled: Any, name: str, sources: tuple[str | Path, ...]) -> None:

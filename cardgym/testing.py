@@ -157,19 +157,19 @@ def _allowed(game: str | Game, options: Mapping[str, Any]) -> bool:
 # --- Play ------------------------------------------------------------------------------------
 
 
-def words(seeds: np.ndarray, counter: int) -> np.ndarray:
+def words(seeds: np.ndarray, counter: int | np.ndarray) -> np.ndarray:
     """A 32-bit random word for each seed, from the finaliser of the SplitMix64 generator.
 
     Args:
         seeds: integers, any shape.
-        counter: number of the word in the seed's own sequence.
+        counter: number of the word in the seed's own sequence; arrays broadcast against ``seeds``.
 
     Returns:
-        int64, shape of ``seeds``, 0 <= word < 2**32.
+        int64, 0 <= word < 2**32.
     """
     with np.errstate(over="ignore"):
         x = np.asarray(seeds).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        x = x + np.uint64(counter) * np.uint64(0xD1B54A32D192ED03) + np.uint64(1)
+        x = x + np.asarray(counter).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03) + np.uint64(1)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return (x >> np.uint64(32)).astype(np.int64)
@@ -198,9 +198,12 @@ def talkative(game: Game, mask: np.ndarray, seeds: np.ndarray, move: int) -> np.
     return _nth_legal(np.where(speaks[:, None], spoken, mask), words(seeds, 2 * move))
 
 
+_LIKES = 1 << 40  # where in a seed's sequence its preferences stand, beyond the words of its moves
+
+
 def stubborn(game: Game, mask: np.ndarray, seeds: np.ndarray, move: int) -> np.ndarray:
     """One random order of preference over all actions per game, kept to its end."""
-    likes = np.stack([words(seeds, -1 - a & 0xFFFFFFFF) for a in range(len(game.actions))], axis=1)
+    likes = words(seeds[:, None], _LIKES + np.arange(len(game.actions)))
     return np.where(mask != 0, likes, -1).argmax(axis=1)
 
 
@@ -234,7 +237,9 @@ class Trail(NamedTuple):
 
 def walk(s: Subject, policy: str, games: int, seed: int) -> Trail:
     """All states of ``games`` games, the finished ones too; game ``i`` has the seed ``seed + i``."""
-    parts = [(b.states[rows].copy(), seed + rows, np.full(len(rows), m)) for b, rows, m in _moves(s, policy, games, seed)]
+    parts = [
+        (b.states[rows].copy(), seed + rows, np.full(len(rows), m)) for b, rows, m in _moves(s, policy, games, seed)
+    ]
     states, seeds, moves = (np.concatenate([p[i] for p in parts]) for i in range(3))
     return Trail(states, seeds, moves, policy)
 
@@ -266,7 +271,9 @@ def seen(s: Subject, states: np.ndarray, seats: np.ndarray | int) -> Views:
     """What seats see of states: all encodings and the mask, fresh arrays."""
     batch = s.batch(len(states))
     batch.states[:] = states
-    return batch.views(np.broadcast_to(np.asarray(seats), (len(states),)), None, s.encodings)
+    asked = np.empty(len(states), np.int64)
+    asked[:] = seats
+    return batch.views(asked, None, s.encodings)
 
 
 def differing(layout: Layout, a: np.ndarray, b: np.ndarray) -> str:
@@ -301,7 +308,7 @@ def check_play(game: str | Game, *, games: int = 1000, seed: int = 0, zero_sum: 
 
     the seat to act is a seat and has a legal action; every other seat, and every seat of a finished game, has an
     all-zero mask; a mask holds only 0 and 1; every encoding of every seat lies within the bounds of its layout;
-    buffers and views agree; rewards are finite and, if ``zero_sum``, sum to zero.
+    buffers and views agree and observing changes no state; rewards are finite and, if ``zero_sum``, sum to zero.
     """
     s = subject(game, **options)
     for policy in POLICIES:
@@ -330,6 +337,7 @@ def _check_views(s: Subject, trail: Trail, seat: int, batch: Batch, rows: np.nda
         wrong = np.flatnonzero(~condition)
         assert not len(wrong), f"{s}: {what}: {trail.where(wrong[0])}, seat={seat}"
 
+    holds(fields_equal(trail.states, batch.states[rows]), "observing changes the state")
     holds((players >= 0) & (players < s.seats), "the player to act is no seat")
     holds(view.mask.any(axis=1) == acts, "a mask is all zero if and only if the seat is not to act")
     holds(((view.mask == 0) | (view.mask == 1)).all(axis=1), "a mask holds something else than 0 and 1")
@@ -359,7 +367,12 @@ def check_layouts(
         for options in option_variants(game) if variants is None else variants:
             s = subject(game, **options)
             layout = s.layouts[name]
-            assert layout.size == len(layout.low) == len(layout.high) == sum(int(np.prod(x)) for x in layout.shapes.values())
+            assert (
+                layout.size
+                == len(layout.low)
+                == len(layout.high)
+                == sum(int(np.prod(x)) for x in layout.shapes.values())
+            )
             still = _stuck_parts(s, name, games, seed)
             stuck = still if stuck is None else stuck & still
         assert not stuck, f"{subject(game)}: parts of {name!r} that never change: {', '.join(sorted(stuck or ()))}"
@@ -457,7 +470,9 @@ def _check_same_turn(s: Subject, trail: Trail, world: np.ndarray, seat: int) -> 
     same = (after[0]["player"] == after[1]["player"]) & (after[0]["over"] == after[1]["over"])
     for k in np.flatnonzero(~same & ~chance)[:1]:
         action = s.game.actions[actions[k]].name
-        raise AssertionError(f"{s}: who acts after {action} depends on hidden cards: {trail.where(rows[k])}, seat={seat}")
+        raise AssertionError(
+            f"{s}: who acts after {action} depends on hidden cards: {trail.where(rows[k])}, seat={seat}"
+        )
 
 
 def _stepped(s: Subject, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
@@ -688,14 +703,12 @@ def _buffers(batch: Batch) -> Any:
 
 
 def check_forms(
-    game: str | Game, *, num_envs: Sequence[int] = (1, 5, 17), seed: int = 0, steps: int = 250, **options: Any
+    game: str | Game, *, num_envs: Sequence[int] = (1, 5), seed: int = 0, steps: int = 200, **options: Any
 ) -> None:
     """The same seeds and actions give the same games in every form, byte for byte, beyond the first episode too.
 
-    Compared are the single environment, the vector environment with each of ``num_envs``, one and two threads and
-    copied or shared buffers, and the PettingZoo form: observations of all encodings, masks (in the observation, in
-    ``info`` and from ``action_masks``), rewards of all seats, players, ends and what is seen at an end.
-    Game ``i`` of a vector environment of seed ``s`` is the single one of seed ``s + i``.
+       Compared are the single environment, the vector environment with each of ``num_envs``, one and two threads and
+    of a vector environment of seed ``s`` is the single one of seed ``s + i``.
     """
     s = subject(game, **options)
     reference = [_single_story(s, seed + i, steps) for i in range(max(num_envs))]
@@ -705,11 +718,12 @@ def check_forms(
             for i, story in enumerate(_vector_stories(s, envs, seed, steps)):
                 _check_equal_stories(f"{s}: game {i} of {number}, {threads} threads, seed {seed}", reference[i], story)
             envs.close()
-    if not _has_module("pettingzoo"):
-        return
-    for i in range(2):
-        story = _pettingzoo_story(s, seed + i, steps)
-        _check_equal_stories(f"{s}: PettingZoo, seed {seed + i}", reference[i][: len(story)], story)
+    for i in range(min(2, len(reference))):
+        if _has_module("pettingzoo"):
+            story = _pettingzoo_story(s, seed + i, steps)
+            _check_equal_stories(f"{s}: PettingZoo, seed {seed + i}", reference[i][: len(story)], story)
+        for seat in range(s.seats):
+            _check_single_agent(s, reference[i], seed + i, seat)
 
 
 def _has_module(name: str) -> bool:
@@ -815,6 +829,47 @@ def _pettingzoo_moment(s: Subject, env: Any, rewards: np.ndarray, reward: float,
     return Moment(_plain(ordered), rewards.tobytes(), reward, env.possible_agents.index(agent), over, None)
 
 
+class _Scripted:
+    """An opponent that chooses as the other forms do, for :class:`cardgym.wrappers.SelfPlay`."""
+
+    name = "scripted"
+
+    def __init__(self, s: Subject, seed: int) -> None:
+        self._subject, self._seed = s, seed
+
+    def act(self, decisions: Any, generator: np.random.Generator) -> np.ndarray:
+        moves = decisions.determinized(1, 0)["moves"][:, 0]  # the number of decisions is no secret
+        chosen = [_choice(self._subject, m, self._seed, int(n)) for m, n in zip(decisions.mask, moves, strict=True)]
+        return np.array(chosen, np.int64)
+
+
+def _check_single_agent(s: Subject, reference: Sequence[Moment], seed: int, seat: int) -> None:
+    """What one seat sees in the single-agent view is what it sees in the first episode of the reference."""
+    from cardgym.wrappers import SelfPlay
+
+    env = SelfPlay(s.made(), [_Scripted(s, seed)], seat=seat)
+    observation, info = env.reset(seed=seed)
+    earned = np.zeros(s.seats)
+    reward, over = 0.0, False
+    for step, moment in enumerate(reference):
+        where = f"{s}: single-agent view of seat {seat}, seed {seed}, step {step}"
+        earned += np.frombuffer(moment.rewards)
+        if moment.over:
+            assert over, f"{where}: not over"
+            assert reward == earned[seat], f"{where}: reward {reward}, not {earned[seat]}"
+            return
+        if moment.player != seat:
+            continue
+        assert not over, f"{where}: over too early"
+        mask = env.action_masks()
+        found = _plain({"observation": observation, "action_mask": mask.astype(np.int8)})
+        assert found == {name: moment.observation[name] for name in found}, f"{where}: another observation or mask"
+        assert (mask == info["action_mask"]).all(), f"{where}: masks differ"
+        assert reward == earned[seat], f"{where}: reward {reward}, not {earned[seat]}"
+        earned[:] = 0.0
+        observation, reward, over, _, info = env.step(_choice(s, mask.astype(np.int8), seed, step))
+
+
 def digest(game: str | Game, *, games: int = 3, seed: int = 0, resamples: bool = True, **options: Any) -> str:
     """A SHA-256 over all that a few random games show: every field of every state, all encodings and masks of all
     seats, rewards, and after every move a resample for every seat.  Equal on all machines, with JIT on and off."""
@@ -903,6 +958,27 @@ def check_pettingzoo(game: str | Game, *, cycles: int = 300, **options: Any) -> 
         render.render_test(lambda render_mode: _pettingzoo(s, render_mode=render_mode))
 
 
+def check_sb3(game: str | Game, **options: Any) -> None:
+    """Stable-Baselines3's ``check_env`` passes without warnings on the single-agent view.
+
+    Raises:
+        MissingExtra: Stable-Baselines3 is not installed.
+    """
+    from cardgym.baselines.agents import RandomAgent
+    from cardgym.wrappers import SelfPlay, TerminateIllegal
+
+    s = subject(game, **options)
+    checker = require("stable_baselines3.common.env_checker", "train")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for env in (
+            NthLegalAction(SelfPlay(s.made(), [RandomAgent()])),
+            SelfPlay(TerminateIllegal(s.made()), [RandomAgent()]),
+        ):
+            checker.check_env(env)
+    assert not caught, f"{s}: check_env warns: {[str(w.message) for w in caught]}"
+
+
 # --- Golden games ----------------------------------------------------------------------------
 
 
@@ -915,7 +991,8 @@ def golden_games(env_id: str, *, games: int, seed: int = 0, **options: Any) -> d
     names = tuple(POLICIES)
     entries = []
     for game_seed in range(seed, seed + games):
-        policy, actions = names[game_seed % len(names)], []
+        policy = names[game_seed % len(names)]
+        actions: list[str] = []
         batch = s.batch(1)
         batch.reset([game_seed])
         while not batch.over[0]:
@@ -978,3 +1055,5 @@ def check_game(game: str | Game, *, games: int = 50, seed: int = 0, zero_sum: bo
     check_gymnasium(game, **options)
     if _has_module("pettingzoo"):
         check_pettingzoo(game, **options)
+    if _has_module("stable_baselines3"):
+        check_sb3(game, **options)

@@ -1,0 +1,33 @@
+"""Writes the golden games anew: ``python tests/golden/regenerate.py``.
+
+Do this only together with a change of rules, encodings or random stream that is meant, and that
+raises the version of the environment ids concerned.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cardgym
+from cardgym.testing import golden_games, option_variants
+
+HERE = Path(__file__).parent
+
+
+def files() -> dict[str, tuple[str, dict[str, object], int]]:
+    """For every file its environment id, rule options and number of games: defaults, and all options changed."""
+    wanted: dict[str, tuple[str, dict[str, object], int]] = {}
+    for env_id in cardgym.IDS:
+        name = env_id.split("/")[1]
+        wanted[f"{name}.json"] = (env_id, {}, 36)
+        wanted[f"{name}.changed.json"] = (env_id, option_variants(env_id)[-1], 12)
+    return wanted
+
+
+if __name__ == "__main__":
+    for file, (env_id, options, games) in files().items():
+        aside = HERE / f"{file}.tmp"
+        aside.write_text(json.dumps(golden_games(env_id, games=games, **options), indent=1) + "\n")
+        aside.replace(HERE / file)
+        print(f"{file}: {games} games")
