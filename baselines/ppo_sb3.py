@@ -20,6 +20,7 @@ setting is a flag; their defaults come from ``cardgym/configs/ppo_sb3_<game>.tom
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import sys
 import time
@@ -150,9 +151,23 @@ def make_envs(game: Game, settings: Settings, seed: int) -> VecMonitor:
     return VecMonitor(SB3VecEnv(envs, seed=seed))
 
 
-def make_model(game: Game, settings: Settings) -> MaskablePPO:
+class NotedPPO(MaskablePPO):
+    """MaskablePPO that carries, in what it saves, all that it takes to play or to go on.
+
+    Attributes:
+        cardgym_notes: see :func:`cardgym.baselines.sb3_agent.notes`.
+        cardgym_settings: see :func:`fixed_settings`.
+        cardgym_curve: the evaluations so far.
+    """
+
+    cardgym_notes: dict[str, Any]
+    cardgym_settings: dict[str, Any]
+    cardgym_curve: list[dict[str, Any]]
+
+
+def make_model(game: Game, settings: Settings) -> NotedPPO:
     """A fresh model with its games."""
-    model = MaskablePPO(
+    model = NotedPPO(
         "MlpPolicy",
         make_envs(game, settings, settings.seed),
         learning_rate=Line(settings.learning_rate, settings.final_learning_rate),
@@ -179,7 +194,7 @@ def make_model(game: Game, settings: Settings) -> MaskablePPO:
     return model
 
 
-def resumed(game: Game, settings: Settings, checkpoint: Path) -> MaskablePPO:
+def resumed(game: Game, settings: Settings, checkpoint: Path) -> NotedPPO:
     """The model of a checkpoint with fresh games, which differ from those it has learned from.
 
     Raises:
@@ -188,7 +203,7 @@ def resumed(game: Game, settings: Settings, checkpoint: Path) -> MaskablePPO:
     if not checkpoint.is_file():
         raise CardGymError(f"{checkpoint}: nothing to resume from; start without --resume")
     sb3_agent.read_notes(checkpoint, game)
-    model = MaskablePPO.load(checkpoint, device="cpu")
+    model = NotedPPO.load(checkpoint, device="cpu")
     for name, value in fixed_settings(settings).items():
         was = model.cardgym_settings.get(name)
         if was != value:
@@ -211,8 +226,10 @@ def save(model: MaskablePPO, path: Path) -> None:
     aside.replace(path)
 
 
-class Watch(BaseCallback):  # type: ignore[misc]
+class Watch(BaseCallback):
     """Entropy schedule, progress bar, evaluations for the curve, checkpoints."""
+
+    model: NotedPPO
 
     def __init__(self, settings: Settings, bar: Bar, judge: Callable[[int], dict[str, Any]], folder: Path) -> None:
         super().__init__()
@@ -288,7 +305,7 @@ def train(settings: Settings, console: Console) -> list[Result]:
     return report(game, settings, model, folder, console)
 
 
-def report(game: Game, settings: Settings, model: MaskablePPO, folder: Path, console: Console) -> list[Result]:
+def report(game: Game, settings: Settings, model: NotedPPO, folder: Path, console: Console) -> list[Result]:
     """The final evaluation, its table, the picture and the record of games."""
     player = SB3Agent(model, game, settings.canonical_suits)
     rivals = [load_agent(name, game) for name in ("random", "rule")]
@@ -297,12 +314,8 @@ def report(game: Game, settings: Settings, model: MaskablePPO, folder: Path, con
     games = settings.deals * (int(game.team_of(game.options()).max()) + 1)
     with Bar("evaluating", len(pairs) * games, console) as bar:
         for k, (agent, against) in enumerate(pairs):
-            done = k * games
-            results.append(
-                evaluate(
-                    game, game.options(), agent, against, settings.deals, progress=lambda n, d=done: bar.update(d + n)
-                )
-            )
+            count = functools.partial(_count, bar, k * games)
+            results.append(evaluate(game, game.options(), agent, against, settings.deals, progress=count))
     write_json(folder / "results.json", [dataclasses.asdict(r) for r in results])
     learning_curve(model.cardgym_curve, f"{game.title}: MaskablePPO, seed {settings.seed}", folder / "curve.png")
     deals = range(FIRST_DEAL, FIRST_DEAL + settings.record_games)
@@ -311,6 +324,10 @@ def report(game: Game, settings: Settings, model: MaskablePPO, folder: Path, con
     written = ("model.zip", "curve.png", "results.json", "games.jsonl", "progress.csv")
     console.print("written: " + ", ".join(str(folder / name) for name in written), soft_wrap=True)
     return results
+
+
+def _count(bar: Bar, before: int, done: int) -> None:
+    bar.update(before + done)
 
 
 def main() -> None:

@@ -23,8 +23,10 @@ FORMAT = 1
 """Version of the notes that a saved model carries."""
 
 
-class ScaledObservation(BaseFeaturesExtractor):  # type: ignore[misc]
+class ScaledObservation(BaseFeaturesExtractor):
     """Brings every number of an observation to at most 1, by the bounds of its space."""
+
+    scale: torch.Tensor
 
     def __init__(self, observation_space: spaces.Box) -> None:
         super().__init__(observation_space, features_dim=int(observation_space.shape[0]))
@@ -126,5 +128,5 @@ class SB3Agent:
             distribution = policy.get_distribution(
                 torch.from_numpy(observations).float(), action_masks=masks.astype(bool)
             )
-            logits: np.ndarray = distribution.distribution.logits.numpy().astype(np.float64)
+            logits: np.ndarray = distribution.distribution.logits.numpy().astype(np.float64)  # type: ignore[union-attr]
         return np.where(masks.astype(bool), logits, -np.inf)

@@ -16,6 +16,8 @@ With ``NUMBA_DISABLE_JIT=1`` everything runs as plain Python.
 
 from __future__ import annotations
 
+import contextlib
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -25,7 +27,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numba
 import numpy as np
@@ -140,10 +142,8 @@ class _Files(caching.FunctionCache):
     """Numba's function cache with our folder, our stamp and a name as key."""
 
     def __init__(self, function: Callable[..., Any], name: str, locator: _Locator) -> None:
-        class Impl(caching.CompileResultCacheImpl):
-            _locator_classes: list[Any] = [type("Here", (), {"from_function": staticmethod(lambda *_: locator)})]
-
-        self._impl_class = Impl
+        here = type("Here", (), {"from_function": staticmethod(lambda *_: locator)})
+        self._impl_class = type("Impl", (caching.CompileResultCacheImpl,), {"_locator_classes": [here]})
         self._kernel_name = name
         super().__init__(function)
 
@@ -180,10 +180,8 @@ class _Cache(caching._Cache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        try:
+        with contextlib.suppress(OSError):  # disk full or folder gone: go on without
             self._save(sig, data)
-        except OSError:  # disk full or folder gone: go on without
-            pass
 
     def _save(self, sig: Any, data: Any) -> None:
         try:

@@ -180,6 +180,7 @@ class SuitRelabelling:
 def _moved_action(game: Game, action: int, becomes: Sequence[int], cards: np.ndarray) -> int:
     """The action that an action becomes: its card or its suit moves, its word stays."""
     a = game.actions[action]
+    wanted: tuple[str, int | None, int | None]
     if a.card is not None:
         wanted = (a.word, int(cards[a.card]), None)
     elif a.suit is not None:

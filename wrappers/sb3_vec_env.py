@@ -13,7 +13,7 @@ from cardgym.errors import require
 _vec_env = require("stable_baselines3.common.vec_env.base_vec_env", "train")
 
 
-class SB3VecEnv(_vec_env.VecEnv):  # type: ignore[misc, name-defined]
+class SB3VecEnv(_vec_env.VecEnv):  # type: ignore[name-defined]
     """Wraps :class:`cardgym.wrappers.VectorSelfPlay`, or :class:`cardgym.wrappers.VectorCanonicalSuits` over it.
 
     Works with ``MaskablePPO`` of sb3-contrib: ``env_method("action_masks")`` gives all masks in one array.  SB3's
@@ -57,7 +57,7 @@ class SB3VecEnv(_vec_env.VecEnv):  # type: ignore[misc, name-defined]
         observations, _ = self.env.reset(seed=self._seed)
         self._seed = None
         self.reset_infos = [self._nothing] * self.num_envs
-        return observations  # type: ignore[no-any-return]
+        return observations
 
     def step_async(self, actions: np.ndarray) -> None:
         """Takes the actions, integers, shape (n,)."""
@@ -80,7 +80,8 @@ class SB3VecEnv(_vec_env.VecEnv):  # type: ignore[misc, name-defined]
 
     def action_masks(self) -> np.ndarray:
         """Legal actions as bool, shape (n, actions)."""
-        return self.env.action_masks()  # type: ignore[attr-defined, no-any-return]
+        masks: np.ndarray = self.env.action_masks()
+        return masks
 
     def close(self) -> None:
         """Closes the games."""

@@ -105,8 +105,8 @@ class SelfPlay(gymnasium.Wrapper[np.ndarray, np.int64, dict[str, np.ndarray], np
     ) -> tuple[bool, np.ndarray, dict[str, Any]]:
         while not over and self._team_of[self.card_env.player] != self._team_of[self.learner]:
             agent = self.opponents[self._playing[self.card_env.player]]
-            action = agent.act(Decisions(self.card_env.batch, np.zeros(1, np.int64)), self._generator)[0]
-            _, _, over, _, info = self.env.step(int(action))
+            action: np.int64 = agent.act(Decisions(self.card_env.batch, np.zeros(1, np.int64)), self._generator)[0]
+            _, _, over, _, info = self.env.step(action)
             rewards += info["rewards"]
         return over, rewards, {**info, "rewards": rewards, "learner": self.learner}
 

@@ -38,7 +38,8 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
     Reward: that of the seat that acted; ``info["rewards"]`` has every seat's.
 
     Info: ``player`` (the seat to act), ``action_mask`` (the array of the observation), ``rewards`` (float64,
-    one per seat, of the last decision); at the end also ``scores`` (natural points), ``stalled`` and what the game adds.
+    one per seat, of the last decision); at the end also ``scores`` (natural points), ``stalled`` and what the game
+    adds.
 
     Attributes:
         game: the game.
@@ -81,7 +82,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         self.view = view
         self.render_mode = render_mode
         self.layouts = self.batch.layouts
-        self.observation_space = observation_space(self.game, self.layouts, self.batch.encodings)
+        self.observation_space: spaces.Space[Any] = observation_space(self.game, self.layouts, self.batch.encodings)
         self.action_space = spaces.Discrete(len(self.game.actions))
         self._action = np.zeros(1, np.int64)
 
@@ -140,7 +141,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             info,
         )
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The table as text when ``render_mode="ansi"``, seen as ``view`` says."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called without a render_mode; give render_mode='ansi' when making it")

@@ -123,7 +123,7 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
         if (~seeded).any():
             self.batch.reset(None, rows[~seeded], options)
         if seeded.any():
-            self.batch.reset([seeds[row] for row in rows[seeded]], rows[seeded], options)  # type: ignore[misc]
+            self.batch.reset([seeds[row] for row in rows[seeded]], rows[seeded], options)
         self._ended[rows] = False
         return self._observations(), self._infos()
 
@@ -230,7 +230,7 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
             else {"player": players, "rewards": rewards}
         )
 
-    def render(self) -> tuple[str, ...] | None:  # type: ignore[override]
+    def render(self) -> tuple[str, ...] | None:
         """Every table as text, each as seen by its player to act, when ``render_mode="ansi"``."""
         if self.render_mode is None:
             return None
