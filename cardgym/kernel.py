@@ -17,7 +17,6 @@ With ``NUMBA_DISABLE_JIT=1`` everything runs as plain Python.
 from __future__ import annotations
 
 import contextlib
-import contextlib
 import functools
 import hashlib
 import inspect
@@ -27,7 +26,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -143,7 +142,8 @@ class _Files(caching.FunctionCache):
 
     def __init__(self, function: Callable[..., Any], name: str, locator: _Locator) -> None:
         here = type("Here", (), {"from_function": staticmethod(lambda *_: locator)})
-        self._impl_class = type("Impl", (caching.CompileResultCacheImpl,), {"_locator_classes": [here]})
+        impl: Any = type("Impl", (caching.CompileResultCacheImpl,), {"_locator_classes": [here]})
+        self._impl_class = impl
         self._kernel_name = name
         super().__init__(function)
 

@@ -157,7 +157,7 @@ def test_faults_are_found(check: Callable[..., None], fault: str, message: str) 
 
 
 def test_an_omission_is_found() -> None:
-    with pytest.raises(AssertionError, match="observation says (decisions in order|announcements) is"):
+    with pytest.raises(AssertionError, match=r"observation says (decisions in order|announcements) is"):
         testing.check_facts(BROKEN, FACTS, fault="forgets")
     with pytest.raises(AssertionError, match="'observation' that never change: announced_in, manches, wins"):
         testing.check_layouts(BROKEN, variants=[{"fault": "forgets"}])
