@@ -250,7 +250,8 @@ def state_dtype(seats: int, options: type[Options], fields: Sequence[tuple[Any, 
 
 def _without_gaps(aligned: np.dtype) -> np.dtype:
     """The same layout with its padding as fields, so that copies and ``tobytes`` of equal states are equal."""
-    assert aligned.fields is not None and aligned.names is not None
+    assert aligned.fields is not None
+    assert aligned.names is not None
     fields: list[tuple[Any, ...]] = []
     end = 0
     for name in (*aligned.names, None):
