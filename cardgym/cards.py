@@ -68,3 +68,6 @@ class Pack:
 
 PACK_32 = Pack("32", ("7", "8", "9", "J", "Q", "K", "10", "A"))
 """32 cards in ace-ten order, as in Chouine and Avinas: the ten ranks above the king."""
+
+PACK_52 = Pack("52", ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"))
+"""52 cards in the order of Shukh, which also plays with the 36 from the six up."""

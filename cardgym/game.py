@@ -49,6 +49,7 @@ def option(
     choices: Sequence[Any] | None = None,
     low: float | None = None,
     high: float | None = None,
+    words: Mapping[str | None, int] | None = None,
 ) -> Any:
     """A rule option: a dataclass field with its documentation and its allowed values.
 
@@ -56,9 +57,11 @@ def option(
         default: value used when the option is not given.
         doc: one sentence for the documentation.
         choices: the allowed values; words are kept in the state as their index here.
-        low, high: bounds of a number.
+        low, high: bounds of a number, which is whole unless the default is a float.
+        words: what may stand in place of a number, with the numbers that mean it in the state.
     """
-    return field(default=default, metadata={"doc": doc, "choices": choices, "low": low, "high": high})
+    metadata = {"doc": doc, "choices": choices, "low": low, "high": high, "words": words or {}}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +83,7 @@ class Options:
                 raise InvalidOption(f"unknown option {name!r}.{suggest(name, names)} Options: {', '.join(names)}")
         made = cls(**values)
         for f in dataclasses.fields(cls):
-            _check_option(f.name, getattr(made, f.name), f.metadata)
+            _check_option(f, getattr(made, f.name))
         made.check()
         return made
 
@@ -91,22 +94,30 @@ class Options:
         """The options as plain numbers, as they stand in the state."""
         numbers = {}
         for f in dataclasses.fields(self):
-            value, choices = getattr(self, f.name), f.metadata["choices"]
-            numbers[f.name] = choices.index(value) if isinstance(value, str) else value
+            value, choices, words = getattr(self, f.name), f.metadata["choices"], f.metadata["words"]
+            numbers[f.name] = (
+                words[value] if value in words else choices.index(value) if isinstance(value, str) else value
+            )
         return numbers
 
 
-def _check_option(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
-    choices, low, high = metadata["choices"], metadata["low"], metadata["high"]
+def _check_option(f: dataclasses.Field[Any], value: Any) -> None:
+    choices, low, high, words = (f.metadata[k] for k in ("choices", "low", "high", "words"))
     if choices is not None:
         if isinstance(value, bool) or not isinstance(value, (str, int)) or value not in choices:
             allowed = ", ".join(map(repr, choices))
-            raise InvalidOption(f"option {name}={value!r} is not one of {allowed}")
+            raise InvalidOption(f"option {f.name}={value!r} is not one of {allowed}")
         return
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
-        raise InvalidOption(f"option {name}={value!r} is not a number")
+    if isinstance(value, (str, type(None))) and value in words:
+        return
+    beside = "".join(f" or {word!r}" for word in words)
+    whole = not isinstance(f.default, float)
+    numbers = (int, np.integer) if whole else (int, float, np.number)
+    if isinstance(value, bool) or not isinstance(value, numbers) or not np.isfinite(value):
+        raise InvalidOption(f"option {f.name}={value!r} is not a {'whole ' if whole else ''}number{beside}")
     if (low is not None and value < low) or (high is not None and value > high):
-        raise InvalidOption(f"option {name}={value!r} is not between {low} and {'any' if high is None else high}")
+        bounds = f"between {low} and {'any' if high is None else high}"
+        raise InvalidOption(f"option {f.name}={value!r} is not {bounds}{beside}")
 
 
 # --- Actions ---------------------------------------------------------------------------------
@@ -385,9 +396,10 @@ class Game:
     def option_fields(self) -> Iterator[tuple[str, Any, str, str]]:
         """Name, default, allowed values and documentation of every option."""
         for f in dataclasses.fields(self.options):
-            choices, low, high = (f.metadata[k] for k in ("choices", "low", "high"))
+            choices, low, high, words = (f.metadata[k] for k in ("choices", "low", "high", "words"))
             if choices is not None:
                 allowed = ", ".join(map(repr, choices))
             else:
                 allowed = f"{low} or more" if high is None else f"{low} to {high}"
+                allowed += "".join(f" or {word!r}" for word in words)
             yield f.name, f.default, allowed, f.metadata["doc"]

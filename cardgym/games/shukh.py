@@ -1,0 +1,679 @@
+"""Shukh: two to eight players shed their cards, diamonds are trumps, spades yield only to spades.
+
+Rules with their ids (R-3.1, I-4, V-2, S16): ``docs/envs/shukh.md``.  Played here is the lawful game: only legal
+moves exist, and the engine deals, sweeps and passes the turn.
+
+A *kon* is one round of cards laid on each other.  It closes when it holds as many cards as players are still in;
+its cards then go to the discard, and who closed it leads the next one.
+
+Both packs use the numbers of 52 cards, ``suit * 13 + rank`` with ranks 2 ... A, so within a suit the higher card is
+the larger number (R-2.2); the pack of 36 begins with the sixes.
+
+Action ids: 0-51 lay a card; 52 take the bottom card of the kon; 53 tuck a card under it; 54 discard the lowest heart.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cardgym import rng
+from cardgym.cards import PACK_52
+from cardgym.errors import InvalidOption
+from cardgym.game import Action, Game, Layout, Options, Segment, option, state_dtype
+from cardgym.kernel import helper
+
+# --- Tables ----------------------------------------------------------------------------------
+
+CARDS, RANKS, SEATS = 52, 13, 8
+QUEEN, ACE = 10, 12
+DIAMONDS, HEARTS, SPADES = 1, 2, 3
+NINE_D, QUEEN_H = PACK_52.card("9D"), PACK_52.card("QH")
+TAKE, TUCK, DISCARD_LOW_HEART, NUM_ACTIONS = 52, 53, 54, 55
+# Where a card is; a hand's code is its seat, that of a card which a seat laid on the kon is LAID + seat.
+LAID, DISCARD, ABSENT = SEATS, 2 * SEATS, 2 * SEATS + 1
+DEALS = 9  # S5: a deal that leaves somebody without cards is made anew, eight times at most
+AUTO, NEVER = -1, 0  # numbers of the words of `max_idle_turns`
+
+
+def _beats(card: int, top: int) -> bool:
+    """R-3.1 ... R-3.7.1: may ``card`` be laid on ``top``?  Nothing is ever laid on the queen of hearts."""
+    if top == QUEEN_H:
+        return False
+    suit, top_suit = card // RANKS, top // RANKS
+    return card == QUEEN_H or (card > top if suit == top_suit else suit == DIAMONDS and top_suit != SPADES)
+
+
+BEATS = np.array([[_beats(c, top) for c in range(CARDS)] for top in range(CARDS)], np.int8)
+
+
+def _actions() -> tuple[Action, ...]:
+    cards = [Action(n, f"lay {s}", card=i) for i, (n, s) in enumerate(zip(PACK_52.names, PACK_52.symbols, strict=True))]
+    words = [
+        Action("take", "take the bottom card of the kon", word="take"),
+        Action("tuck", "put the card that fits under the bottom card of the kon", word="tuck"),
+        Action("discard", "discard the lowest heart, when two players are left", word="discard"),
+    ]
+    return (*cards, *words)
+
+
+ACTIONS = _actions()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShukhOptions(Options):
+    """Rule options of Shukh."""
+
+    episode: str = option("party", "one party, or a match of several (R-10.2)", choices=("party", "match"))
+    deck: int = option(36, "cards in the pack (R-2.1)", choices=(36, 52))
+    players: int = option(4, "number of players (S1); more than 6 need 52 cards", choices=(2, 3, 4, 5, 6, 7, 8))
+    memory: str = option(
+        "perfect",
+        "what `observation` remembers of the cards dealt face up (S6): everything, or nothing but what lies open",
+        choices=("perfect", "table"),
+    )
+    reward: str = option(
+        "place",
+        "`place` pays places in equal steps from +1 to -1; `loser` takes 1 from the loser and shares it out",
+        choices=("place", "loser"),
+    )
+    tuck: str = option(
+        "eating",
+        "which cards may be tucked: the lowest heart under the next one (R-3.6.2), or any card under the next of its "
+        "suit (V-1 ... V-4)",
+        choices=("eating", "general"),
+    )
+    max_idle_turns: int | str | None = option(
+        "auto",
+        "house rule (S17): turns without a discard after which a party ends; `auto`: cards in the pack times "
+        "players squared; None: no limit",
+        low=50,
+        high=100_000,
+        words={"auto": AUTO, None: NEVER},
+    )
+    parties_per_match: int = option(5, "parties in a match (S2)", low=1, high=100)
+
+    def check(self) -> None:
+        if self.deck == 36 and self.players > 6:
+            raise InvalidOption(f"players={self.players} is too many for deck=36: 2 to 6, or deck=52")
+
+
+STATE = state_dtype(
+    SEATS,
+    ShukhOptions,
+    [
+        # the deal: what chance did, and the stacks that it built
+        ("order", np.int8, (CARDS,)),  # the stock from its first card on, -1 beyond the pack
+        ("top", np.int8, (SEATS,)),  # top card of each stack at the end of the deal
+        ("below", np.int8, (CARDS,)),  # the card under it in its stack, -1 none
+        ("shuffler", np.int8),  # -1: to be drawn
+        ("opener", np.int8),
+        # the play
+        ("place", np.int8, (CARDS,)),
+        ("kon", np.int8, (SEATS,)),  # its cards from the bottom up
+        ("height", np.int8),  # how many they are
+        ("held", np.int8, (SEATS,)),  # cards in each hand
+        ("lying", np.int8, (SEATS,)),  # cards of each seat in the kon
+        ("finish", np.int8, (SEATS,)),  # finishing place, 0 while in play
+        ("live", np.int8),  # seats in play
+        ("idle", np.int32),  # turns since the last discard
+        # the match
+        ("parties", np.int32),  # finished
+        ("stalled_parties", np.int32),
+    ],
+)
+
+
+@functools.cache
+def _layouts(players: int, match: bool) -> Mapping[str, Layout]:
+    around = "observer first, then clockwise"
+    segments = [
+        Segment("hand", ("card",), "cards in the observer's hand", since="deal or taken"),
+        Segment("discard", ("card",), "cards in the discard", since="kon closed"),
+        Segment("order", ("card",), "place of a card in the kon, from 1 at the bottom up, 0 elsewhere", high=SEATS),
+        Segment("top", ("card",), "one-hot: top card of the kon", since="laid"),
+        Segment("bottom", ("card",), "one-hot: bottom card of the kon", since="laid"),
+        Segment("idle", (1,), "turns since the last discard, in hundredths of the limit", since="turn", high=100),
+        Segment("turn", (players,), f"{around}: one-hot: whose turn it is; none after the end", since="turn"),
+        Segment("shuffler", (players,), f"{around}: one-hot: who shuffled"),
+        Segment("opener", (players,), f"{around}: one-hot: who was dealt the nine of diamonds"),
+        Segment("finish", (players,), f"{around}: finishing place, 0 while in play", since="left", high=players),
+        Segment("held", (players,), f"{around}: number of cards in hand", high=CARDS),
+        Segment(
+            "hands",
+            (players - 1, "card"),
+            "cards in the others' hands, clockwise from the observer's left; with memory='table' empty "
+            "unless only one other seat holds cards",
+        ),
+        Segment("laid", (players, "card"), f"{around}: cards that the seat laid on the kon", since="laid"),
+    ]
+    if match:
+        segments += [
+            Segment("points", (players,), f"{around}: parties lost in this match", since="party end", high=100),
+            Segment("parties", (1,), "parties finished in this match", since="party end", high=100),
+        ]
+    # Nothing that is hidden takes part: the whole state is what a perfect memory knows (S6).
+    return {name: Layout(segments, PACK_52, ACTIONS) for name in ("observation", "state")}
+
+
+_AT = {name: place.start for name, place in _layouts(2, False)["observation"].slices.items()}
+O_HAND, O_DISCARD, O_ORDER, O_TOP, O_BOTTOM = (_AT[n] for n in ("hand", "discard", "order", "top", "bottom"))
+O_IDLE, O_SEATS = _AT["idle"], _AT["turn"]  # from O_SEATS on the places of parts depend on the number of seats
+PER_SEAT = 5  # parts with one number per seat that stand before `hands`
+
+
+# --- The deal --------------------------------------------------------------------------------
+
+
+@helper
+def lowest_rank(s):
+    """Rank of the lowest cards of the pack, the sixes or the twos (R-2.2)."""
+    return RANKS - int(s.deck) // 4
+
+
+@helper
+def low_heart(s):
+    """The lowest heart, six or two (R-3.6)."""
+    return HEARTS * RANKS + lowest_rank(s)
+
+
+@helper
+def deal(s):
+    """R-4: shuffle and deal; anew while somebody is left without cards (S5)."""
+    if s.shuffler < 0:
+        s.shuffler = rng.below(s.rng, int(s.seats))  # S2
+    size = 0
+    s.order[:] = -1
+    for c in range(CARDS):
+        if c % RANKS >= lowest_rank(s):
+            s.order[size] = c
+            size += 1
+    for _ in range(DEALS):
+        rng.shuffle(s.rng, s.order, size)
+        deal_out(s)
+        if s.held[: s.seats].min() > 0:
+            break
+    begin(s)
+
+
+@helper
+def deal_out(s):
+    """R-4.4: draw after draw, until the stock is gone; hands are stacks of which only the top counts (R-4.2)."""
+    s.place[:] = ABSENT
+    s.held[:] = 0
+    s.top[:] = -1
+    s.below[:] = -1
+    size, seat = int(s.deck), int(s.shuffler)
+    for drawn in range(size):
+        _unload(s, seat)
+        card = int(s.order[drawn])
+        receiver = _receiver(s, seat, card)
+        if receiver >= 0 and drawn < size - 1:
+            _stack(s, receiver, card)  # R-4.4.3: and he draws again
+        else:
+            _stack(s, seat, card)  # R-4.4.4; R-4.9, S4: the last card stays in any case
+            seat = (seat + 1) % int(s.seats)
+
+
+@helper
+def _unload(s, seat):
+    """R-4.4.1, S3: before every draw top cards that fit elsewhere have to go there."""
+    while s.top[seat] >= 0:
+        card = int(s.top[seat])
+        receiver = _receiver(s, seat, card)
+        if receiver < 0:
+            return
+        s.top[seat] = s.below[card]
+        s.held[seat] -= 1
+        _stack(s, receiver, card)
+
+
+@helper
+def _receiver(s, seat, card):
+    """R-4.3, R-4.5, R-4.6: the first seat clockwise whose top card is one rank lower, -1 if there is none."""
+    rank, lowest = card % RANKS, lowest_rank(s)
+    wanted = ACE if rank == lowest else rank - 1
+    for i in range(1, s.seats):
+        other = (seat + i) % int(s.seats)
+        if s.top[other] >= 0 and s.top[other] % RANKS == wanted:
+            return other
+    return -1
+
+
+@helper
+def _stack(s, seat, card):
+    s.below[card] = s.top[seat]
+    s.top[seat] = card
+    s.place[card] = seat
+    s.held[seat] += 1
+
+
+@helper
+def begin(s):
+    """R-5.1, S7: the holder of the nine of diamonds opens the party."""
+    s.opener = s.place[NINE_D]
+    s.kon[:] = -1
+    s.height = 0
+    s.lying[:] = 0
+    s.finish[:] = 0
+    s.live = s.seats
+    s.idle = 0
+    s.player = s.opener
+    _leave(s, int(s.opener))  # R-4.10.1
+
+
+# --- Legal actions ---------------------------------------------------------------------------
+
+
+@helper
+def legal(s, mask):
+    for a in range(NUM_ACTIONS):
+        mask[a] = 0
+    if s.over:
+        return
+    place, seat = s.place, s.player
+    if s.live == 2 and place[low_heart(s)] == seat:  # R-9.3, S16: before anything else
+        mask[DISCARD_LOW_HEART] = 1
+    elif s.height == 0:  # R-5.2
+        for c in range(CARDS):
+            mask[c] = place[c] == seat
+        mask[QUEEN_H] = 0  # R-3.7.2
+    else:  # R-5.3
+        top = int(s.kon[s.height - 1])
+        for c in range(CARDS):
+            mask[c] = (place[c] == seat) & (BEATS[top, c] != 0)
+        mask[TAKE] = 1
+        card = tucked_card(s)
+        mask[TUCK] = card >= 0 and place[card] == seat
+
+
+@helper
+def tucked_card(s):
+    """The card that may be tucked under the kon, -1 if none may.
+
+    R-3.6.2, S14: the lowest heart under the next one.  V-1, S18: any card under the next of its suit, an ace
+    under the lowest card.
+    """
+    bottom = int(s.kon[0])
+    if bottom < 0 or (s.tuck == 0 and bottom != low_heart(s) + 1):
+        return -1
+    return bottom - 1 if bottom % RANKS > lowest_rank(s) else bottom - bottom % RANKS + ACE
+
+
+# --- One decision ----------------------------------------------------------------------------
+
+
+@helper
+def apply(s, action):
+    s.moves += 1
+    seat = int(s.player)
+    if action == DISCARD_LOW_HEART:
+        following = _discard_low_heart(s, seat)
+    else:
+        s.idle += 1
+        if action == TAKE:
+            following = _take(s, seat)
+        elif action == TUCK:
+            following = _tuck(s, seat)
+        else:
+            following = _lay(s, seat, action)
+    if s.live <= 1:  # R-10.1
+        _end_party(s, False)
+    elif 0 < idle_limit(s) <= s.idle:  # S17
+        _rank_by_hands(s)
+        _end_party(s, True)
+    else:
+        s.player = following
+        if s.height == 0 and s.held[following] == 1 and s.place[QUEEN_H] == following:
+            s.player = _next_live(s, following)  # S13: the queen of hearts alone cannot lead
+
+
+@helper
+def _next_live(s, seat):
+    """R-2.13: the next seat clockwise that is in play; the seat itself if there is no other."""
+    for i in range(1, s.seats):
+        other = (seat + i) % int(s.seats)
+        if s.finish[other] == 0:
+            return other
+    return seat
+
+
+@helper
+def _lay(s, seat, card):
+    """R-5.2, R-5.3a: lead or beat; the card may close the kon (R-5.5, S11)."""
+    s.place[card] = LAID + seat
+    s.held[seat] -= 1
+    s.lying[seat] += 1
+    s.kon[s.height] = card
+    s.height += 1
+    if s.height == s.live or card == QUEEN_H:  # R-3.7.1
+        return _close(s, seat)
+    return _next_live(s, seat)
+
+
+@helper
+def _close(s, closer):
+    """R-5.6: the cards go to the discard at once.  R-5.7: the closer leads, or the next one if he is out."""
+    for i in range(s.height):
+        s.place[s.kon[i]] = DISCARD
+    _clear_kon(s)
+    s.idle = 0
+    _leave(s, closer)
+    return closer if s.finish[closer] == 0 else _next_live(s, closer)
+
+
+@helper
+def _clear_kon(s):
+    s.kon[:] = -1
+    s.height = 0
+    s.lying[:] = 0
+
+
+@helper
+def _take(s, seat):
+    """R-5.8, S10: the bottom card, whoever laid it; S8: when it was the only card the next player leads."""
+    bottom = int(s.kon[0])
+    owner = int(s.place[bottom]) - LAID
+    s.lying[owner] -= 1
+    s.place[bottom] = seat
+    s.held[seat] += 1
+    for i in range(1, s.height):
+        s.kon[i - 1] = s.kon[i]
+    s.height -= 1
+    s.kon[s.height] = -1
+    _leave(s, owner)
+    return _next_live(s, seat)
+
+
+@helper
+def _tuck(s, seat):
+    card = tucked_card(s)
+    s.held[seat] -= 1
+    if card == low_heart(s) and s.kon[0] == card + 1:  # V-3: this one always eats
+        return _feed(s, seat, card)
+    s.place[card] = LAID + seat  # V-2
+    s.lying[seat] += 1
+    for i in range(s.height, 0, -1):
+        s.kon[i] = s.kon[i - 1]
+    s.kon[0] = card
+    s.height += 1
+    if s.height == s.live:  # S18
+        return _close(s, seat)
+    return _next_live(s, seat)
+
+
+@helper
+def _feed(s, seat, card):
+    """R-3.6.2: the next player takes the whole kon with the tucked card and leads (R-5.7.1)."""
+    eater = _next_live(s, seat)
+    s.place[card] = eater
+    for i in range(s.height):
+        s.place[s.kon[i]] = eater
+    s.held[eater] += s.height + 1
+    _clear_kon(s)
+    _leave(s, seat)
+    return eater
+
+
+@helper
+def _discard_low_heart(s, seat):
+    """R-9.4.1: no turn, so he goes on, unless it was his last card."""
+    s.place[low_heart(s)] = DISCARD
+    s.held[seat] -= 1
+    s.idle = 0
+    _leave(s, seat)
+    return seat
+
+
+@helper
+def _leave(s, first):
+    """R-9.1: who has no card in hand and none in the kon is out; S12: in the order clockwise from ``first``."""
+    for i in range(s.seats):
+        seat = (first + i) % int(s.seats)
+        if s.finish[seat] == 0 and s.held[seat] == 0 and s.lying[seat] == 0:
+            s.live -= 1
+            s.finish[seat] = s.seats - s.live  # R-9.2
+
+
+# --- The end of a party and the match --------------------------------------------------------
+
+
+@helper
+def idle_limit(s):
+    """S17: turns without a discard that end a party, 0 for no limit."""
+    if s.max_idle_turns == AUTO:
+        return int(s.deck) * int(s.seats) * int(s.seats)
+    return int(s.max_idle_turns)
+
+
+@helper
+def _rank_by_hands(s):
+    """S17: after a stall the fewest cards in hand come first; equal hands share a place, the best of theirs."""
+    for seat in range(s.seats):
+        if s.finish[seat] == 0:
+            rank = s.seats - s.live + 1
+            for other in range(s.seats):
+                rank += int(s.finish[other] <= 0 and s.held[other] < s.held[seat])
+            s.finish[seat] = -rank  # below zero while others are still to be compared with
+    for seat in range(s.seats):
+        s.finish[seat] = abs(s.finish[seat])
+
+
+@helper
+def _end_party(s, stalled):
+    s.parties += 1
+    loser = -1
+    if not stalled:
+        for seat in range(s.seats):
+            if s.finish[seat] == 0:
+                s.finish[seat] = s.seats
+            if s.finish[seat] == s.seats:  # R-10.1, R-10.1.1
+                loser = seat
+    if s.episode == 0:
+        s.over = 1
+        s.stalled = stalled
+        for seat in range(s.seats):
+            s.scores[seat] = s.finish[seat]
+        _pay(s)
+        return
+    if stalled:
+        s.stalled_parties += 1
+    else:
+        s.scores[loser] += 1  # S2
+        s.shuffler = loser  # R-4.15
+    if s.parties == s.parties_per_match:
+        s.over = 1
+        _pay(s)
+    else:
+        deal(s)
+
+
+@helper
+def _pay(s):
+    """Rewards by rank among the scores, the lowest first; equal scores share what their ranks bring."""
+    last = int(s.seats) - 1
+    for seat in range(s.seats):
+        ahead = 0
+        equal = 0
+        for other in range(s.seats):
+            ahead += int(s.scores[other] < s.scores[seat])
+            equal += int(s.scores[other] == s.scores[seat])
+        if s.reward == 0:
+            share = 1.0 - (2 * ahead + equal - 1) / last
+        elif ahead + equal > last:
+            share = ((equal - 1) / last - 1.0) / equal
+        else:
+            share = 1.0 / last
+        s.rewards[seat] += s.reward_scale * share
+
+
+# --- Encodings -------------------------------------------------------------------------------
+
+
+@helper
+def observe(s, seat, out):
+    _observe(s, seat, out, s.memory == 0 or _others_holding(s, seat) <= 1)
+
+
+@helper
+def _others_holding(s, seat):
+    """How many other seats hold cards; where it is one, all unseen cards are his."""
+    count = 0
+    for other in range(s.seats):
+        count += int(other != seat and s.held[other] > 0)
+    return count
+
+
+@helper
+def _observe(s, seat, out, knows_hands):
+    place, seats = s.place, int(s.seats)
+    hands = O_SEATS + PER_SEAT * seats
+    laid = hands + CARDS * (seats - 1)
+    for c in range(CARDS):
+        out[O_HAND + c] = place[c] == seat
+    for c in range(CARDS):
+        out[O_DISCARD + c] = place[c] == DISCARD
+    for i in range(O_ORDER, hands):
+        out[i] = 0
+    for i in range(laid, laid + CARDS * seats):
+        out[i] = 0
+    if s.height > 0:
+        out[O_TOP + s.kon[s.height - 1]] = 1
+        out[O_BOTTOM + s.kon[0]] = 1
+    for i in range(s.height):
+        card = int(s.kon[i])
+        out[O_ORDER + card] = i + 1
+        out[laid + CARDS * ((place[card] - LAID - seat + seats) % seats) + card] = 1
+    limit = idle_limit(s)
+    out[O_IDLE] = 0 if limit == 0 else 100 * s.idle // limit
+    if not s.over:
+        out[O_SEATS + (s.player - seat + seats) % seats] = 1
+    out[O_SEATS + seats + (s.shuffler - seat + seats) % seats] = 1
+    out[O_SEATS + 2 * seats + (s.opener - seat + seats) % seats] = 1
+    for i in range(seats):
+        who = (seat + i) % seats
+        out[O_SEATS + 3 * seats + i] = s.finish[who]
+        out[O_SEATS + 4 * seats + i] = s.held[who]
+    for i in range(seats - 1):
+        who = (seat + 1 + i) % seats if knows_hands else ABSENT + 1  # no card lies there
+        row = hands + CARDS * i
+        for c in range(CARDS):
+            out[row + c] = place[c] == who
+    if s.episode == 1:
+        points = laid + CARDS * seats
+        for i in range(seats):
+            out[points + i] = s.scores[(seat + i) % seats]
+        out[points + seats] = s.parties
+
+
+@helper
+def reveal(s, out):
+    _observe(s, int(s.player), out, True)
+
+
+# --- Hidden cards anew -----------------------------------------------------------------------
+
+
+@helper
+def resample(s, seat, salt):
+    """S6: a perfect memory leaves only chance open; otherwise the unseen cards are dealt anew, all ways equally likely.
+
+    Two things are known of the hands in any case: the opener still holds the nine of diamonds at his first
+    decision (R-5.1), and who has to lead from a single card does not hold the queen of hearts (S13).
+    """
+    rng.scramble(s.rng, salt)
+    if s.memory == 0:
+        return
+    s.top[:] = -1
+    s.below[:] = -1
+    unseen, place = s.order, s.place  # how the cards were dealt is forgotten; the array serves as the pool
+    fresh = s.idle == 0 and s.opener != seat
+    count = 0
+    for c in range(CARDS):
+        fresh = fresh and place[c] != DISCARD
+    for c in range(CARDS):
+        if place[c] < SEATS and place[c] != seat and not (fresh and c == NINE_D):
+            unseen[count] = c
+            count += 1
+    rng.shuffle(salt, unseen, count)
+    leads_alone = s.height == 0 and s.held[s.player] == 1 and not (s.over or fresh or s.player == seat)
+    if leads_alone and unseen[0] == QUEEN_H:
+        other = 1 + rng.below(salt, count - 1)
+        unseen[0] = unseen[other]
+        unseen[other] = QUEEN_H
+    dealt = 0
+    for i in range(s.seats):
+        other = (s.player + i) % int(s.seats)
+        if other != seat:
+            for _ in range(s.held[other] - (fresh and other == s.opener)):
+                place[unseen[dealt]] = other
+                dealt += 1
+    s.order[:] = -1
+
+
+# --- For people ------------------------------------------------------------------------------
+
+
+def text(s: Any, seat: int | None) -> str:
+    """A table as text: what ``seat`` knows, or everything."""
+    names = PACK_52.symbols
+    idle = f" · {s.idle} turns without a discard" if s.idle else ""
+    match = f" · party {min(s.parties + 1, s.parties_per_match)} of {s.parties_per_match}" if s.episode == 1 else ""
+    discarded = int((s.place == DISCARD).sum())
+    lines = [f"Shukh · {s.deck} cards · {discarded} in the discard{idle}{match}"]
+    everything = seat is None or s.memory == 0 or _others_holding(s, seat) <= 1
+    for who in range(s.seats):
+        lines.append(_text_seat(s, who, everything or seat == who))
+    if s.height:
+        laid = [f"{names[c]} ({s.place[c] - LAID})" for c in s.kon[: s.height]]
+        lines.append(f"  kon, from the bottom up: {' '.join(laid)}")
+    if s.over:
+        lines.append(f"  over{': too long without a discard' if s.stalled else ''}")
+    else:
+        lines.append(f"  to act: seat {s.player}{'' if s.height else ', leads'}")
+    return "\n".join(lines) + "\n"
+
+
+def _text_seat(s: Any, who: int, open_hand: bool) -> str:
+    cards = [PACK_52.symbols[c] for c in np.flatnonzero(s.place == who)] if open_hand else ["▒▒"] * s.held[who]
+    marks = [word for word, seat in (("shuffler", s.shuffler), ("opener", s.opener)) if seat == who]
+    if s.finish[who]:
+        marks.append(f"place {s.finish[who]}")
+    if s.episode == 1:
+        marks.append(f"points {s.scores[who]}")
+    noted = f" ({', '.join(marks)})" if marks else ""
+    return f"  seat {who}{noted}: {' '.join(cards) or '-'}"
+
+
+def info(s: Any) -> dict[str, Any]:
+    """Natural result: places and cards left of the last finished party; parties of a match."""
+    facts: dict[str, Any] = {"places": s.finish[: s.seats].tolist(), "cards_left": s.held[: s.seats].tolist()}
+    if s.episode == 1:
+        facts |= {"parties": int(s.parties), "stalled_parties": int(s.stalled_parties)}
+    return facts
+
+
+GAME = Game(
+    name="shukh",
+    title="Shukh",
+    pack=PACK_52,
+    actions=ACTIONS,
+    options=ShukhOptions,
+    dtype=STATE,
+    layouts=lambda options: _layouts(options.players, options.episode == "match"),
+    seats=lambda options: options.players,
+    reset_options=("shuffler",),
+    deal=deal,
+    legal=legal,
+    apply=apply,
+    observe=observe,
+    history=None,
+    reveal=reveal,
+    resample=resample,
+    text=text,
+    info=info,
+)
