@@ -8,14 +8,14 @@ environment too (a batch of one) goes through it, so there is one way to step a 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardgym import rng
-from cardgym.errors import EpisodeOver, IllegalAction, InvalidAction
+from cardgym.errors import EpisodeOver, IllegalAction, InvalidAction, InvalidOption
 from cardgym.game import Game, Options
 from cardgym.kernel import helper, kernel
 
@@ -252,12 +252,12 @@ class Batch:
         self.game = game
         self.options = options if options is not None else game.options()
         self.layouts = game.layouts(self.options)
+        if isinstance(encodings, str) or not isinstance(encodings, Iterable):
+            raise InvalidOption(f"encodings={encodings!r} is no sequence of names, such as ('observation', 'history')")
         for name in encodings:
             if name not in self.layouts:
-                raise ValueError(f"{game.name} has no encoding {name!r}; it has {', '.join(self.layouts)}")
-        if num_games < 1 or threads < 1:
-            raise ValueError(f"num_games and threads must be at least 1, not {num_games} and {threads}")
-        self.num_games, self.threads = int(num_games), int(threads)
+                raise InvalidOption(f"{game.name} has no encoding {name!r}; it has {', '.join(self.layouts)}")
+        self.num_games, self.threads = checked_count("num_games", num_games), checked_count("threads", threads)
         self.encodings = tuple(n for n in ENCODINGS if n == "observation" or n in encodings)
         self.seats = game.seats(self.options)
         self.states = np.zeros(num_games, game.dtype)
@@ -417,6 +417,17 @@ class Batch:
         """Ends the threads."""
         if self._pool is not None:
             self._pool.shutdown()
+
+
+def checked_count(name: str, value: Any) -> int:
+    """A number of games or threads.
+
+    Raises:
+        InvalidOption: it is no integer of at least 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InvalidOption(f"{name}={value!r} is not a whole number of at least 1")
+    return int(value)
 
 
 def resample(game: Game, states: np.ndarray, seats: np.ndarray, seed: int) -> None:

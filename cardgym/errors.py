@@ -10,6 +10,7 @@ import difflib
 import importlib
 from collections.abc import Iterable
 from types import ModuleType
+from typing import Any
 
 import gymnasium
 
@@ -40,6 +41,10 @@ class IllegalAction(CardGymError, ValueError):
         self.action, self.seat, self.legal, self.index = action, seat, legal, index
         where = "" if index is None else f" in game {index} of the batch"
         super().__init__(f"{game}: seat {seat} may not take {name}{where}; legal now: {', '.join(legal)}")
+        self._arguments = (game, action, name, seat, legal, index)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # exceptions pickle by their message only; worker processes send them
+        return type(self), self._arguments
 
 
 class InvalidAction(CardGymError, TypeError):

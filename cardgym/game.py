@@ -371,11 +371,11 @@ class Game:
             state[name] = value
         return state
 
-    def checked_state(self, state: Any) -> np.ndarray:
-        """A copy of a state, shape (1,), after checking that it is one of this game.
+    def checked_state(self, state: Any, options: Options | None = None) -> np.ndarray:
+        """A copy of a state, shape (1,), after checking that it is one of this game, under these options if given.
 
         Raises:
-            InvalidState: it has another dtype or shape.
+            InvalidState: it has another dtype or shape, or was made under other options.
         """
         array = np.asarray(state)
         if array.dtype.names is None or array.dtype.fields != self.dtype.fields or array.size != 1:
@@ -383,6 +383,9 @@ class Game:
                 f"{self.name}: not a state of this game: expected one record of {self.dtype.itemsize} bytes, "
                 f"as given by env.unwrapped.state, got {type(state).__name__} of shape {array.shape}"
             )
+        for name, number in ({} if options is None else options.encoded()).items():
+            if array.reshape(1)[name][0] != number:
+                raise InvalidState(f"{self.name}: the state was made with another option {name} than this environment")
         return array.reshape(1).view(np.ndarray).astype(self.dtype)
 
     def legal_names(self, mask: np.ndarray) -> list[str]:

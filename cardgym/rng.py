@@ -47,7 +47,7 @@ def seed(rng: np.ndarray, low: int, high: int) -> None:
 @helper
 def below(rng: np.ndarray, n: int) -> int:
     """A random integer 0 <= x < n, for 1 <= n <= 2**31; its bias is below n / 2**32."""
-    return (next_word(rng) * n) >> 32
+    return (next_word(rng) * int(n)) >> 32
 
 
 @helper
@@ -71,9 +71,9 @@ def split_seed(value: int) -> tuple[int, int]:
     """The two 32-bit words (low, high) of a seed.
 
     Raises:
-        ValueError: the seed is not in 0 ... 2**64 - 1.
+        ValueError: the seed is no integer in 0 ... 2**64 - 1.
     """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= int(value) < 1 << 64:
+        raise ValueError(f"a seed is an integer from 0 to 2**64 - 1, not {value!r}")
     value = int(value)
-    if not 0 <= value < 1 << 64:
-        raise ValueError(f"a seed is an integer from 0 to 2**64 - 1, not {value}")
     return value & _MASK, value >> 32

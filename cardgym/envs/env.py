@@ -77,7 +77,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi'")
         self.batch = Batch(self.game, self.options, 1, encodings)
         self.num_seats = self.batch.seats
-        if view not in ("player", "all") and view not in range(self.num_seats):
+        if view not in ("player", "all") and (isinstance(view, bool) or view not in range(self.num_seats)):
             raise InvalidOption(f"view={view!r} is not 'player', 'all' or a seat from 0 to {self.num_seats - 1}")
         self.view = view
         self.render_mode = render_mode
@@ -130,7 +130,8 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         try:
             self._action[0] = action
         except OverflowError:
-            raise InvalidAction(f"{self.game.name}: action {action} is out of range") from None
+            last = len(self.game.actions) - 1
+            raise InvalidAction(f"{self.game.name}: action {action} is out of range: actions are 0 ... {last}") from None
         self.batch.step(self._action)
         info = self._info()
         return (
@@ -177,12 +178,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         Raises:
             InvalidState: not a state of this game, or one under other rule options.
         """
-        checked = self.game.checked_state(state)
-        for name, number in self.options.encoded().items():
-            if checked[name][0] != number:
-                raise cardgym.errors.InvalidState(
-                    f"{self.game.name}: the state was made with another option {name} than this environment"
-                )
+        checked = self.game.checked_state(state, self.options)
         self.batch.states[:] = checked
         self.batch.refresh(0)
         return self._observation(), self._info()

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 import cardgym
-from cardgym.batch import Batch
+from cardgym.batch import Batch, checked_count
 from cardgym.envs.spaces import observation_space
 from cardgym.errors import EpisodeOver, InvalidAction, InvalidOption, ResetNeeded
 from cardgym.game import Game
@@ -82,10 +82,13 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi'")
         self.render_mode = render_mode
+        modes = [mode.value for mode in AutoresetMode]
+        if autoreset_mode not in (*AutoresetMode, *modes):
+            raise InvalidOption(f"autoreset_mode={autoreset_mode!r} is not one of {', '.join(map(repr, modes))}")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc]
-        self.num_envs, self.copy = num_envs, copy
-        self.batch = Batch(self.game, self.options, num_envs, encodings, threads)
+        self.batch = Batch(self.game, self.options, checked_count("num_envs", num_envs), encodings, threads)
+        self.num_envs, self.copy = self.batch.num_games, copy
         self.num_seats = self.batch.seats
         self.layouts = self.batch.layouts
         self.single_observation_space = observation_space(self.game, self.layouts, self.batch.encodings)
@@ -247,8 +250,15 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
         return self.batch.states.copy()
 
     def set_state(self, index: int, state: Any) -> None:
-        """Continues game ``index`` from a state of the same game; the next step starts from there."""
-        self.batch.states[index] = self.game.checked_state(state)[0]
+        """Continues game ``index`` from a state of the same game; the next step starts from there.
+
+        Raises:
+            InvalidState: not a state of this game, or one under other rule options.
+            InvalidOption: there is no such game in the batch.
+        """
+        if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < self.num_envs:
+            raise InvalidOption(f"{self.game.name}: there is no game {index!r}: games are 0 ... {self.num_envs - 1}")
+        self.batch.states[index] = self.game.checked_state(state, self.options)[0]
         self.batch.refresh(index)
         self._ended[index] = bool(self.batch.over[index])
 
