@@ -356,8 +356,8 @@ class Batch:
         if not 0 <= action < size:
             raise InvalidAction(f"{self.game.name}: action {action} is out of range: actions are 0 ... {size - 1}")
         legal = self.game.legal_names(self.mask[row])
-        name = f"action {action} ({self.game.actions[action].name})"
-        raise IllegalAction(self.game.name, action, name, int(self.players[row]), legal, index)
+        name = self.game.actions[action].name
+        raise IllegalAction.of(self.game.name, action, name, int(self.players[row]), legal, index)
 
     def views(
         self, seats: np.ndarray, rows: np.ndarray | None = None, encodings: Sequence[str] = ("observation",)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -29,22 +29,22 @@ class IllegalAction(CardGymError, ValueError):
         index: row of a batch, or None for a single game.
     """
 
+    # Made from the message alone too: Gymnasium's asynchronous environments do so with errors of their workers.
     def __init__(
-        self,
-        game: str,
-        action: object,
-        name: str,
-        seat: int,
-        legal: list[str],
-        index: int | None = None,
+        self, message: str, action: int = -1, seat: int = -1, legal: Sequence[str] = (), index: int | None = None
     ) -> None:
-        self.action, self.seat, self.legal, self.index = action, seat, legal, index
-        where = "" if index is None else f" in game {index} of the batch"
-        super().__init__(f"{game}: seat {seat} may not take {name}{where}; legal now: {', '.join(legal)}")
-        self._arguments = (game, action, name, seat, legal, index)
+        super().__init__(message)
+        self.action, self.seat, self.legal, self.index = action, seat, list(legal), index
 
-    def __reduce__(self) -> tuple[Any, ...]:  # exceptions pickle by their message only; worker processes send them
-        return type(self), self._arguments
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.action, self.seat, self.legal, self.index)
+
+    @classmethod
+    def of(cls, game: str, action: int, name: str, seat: int, legal: Sequence[str], index: int | None) -> IllegalAction:
+        """The error with its message, for an action of the given name."""
+        where = "" if index is None else f" in game {index} of the batch"
+        message = f"{game}: seat {seat} may not take action {action} ({name}){where}; legal now: {', '.join(legal)}"
+        return cls(message, action, seat, legal, index)
 
 
 class InvalidAction(CardGymError, TypeError):

@@ -130,8 +130,8 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         try:
             self._action[0] = action
         except OverflowError:
-            last = len(self.game.actions) - 1
-            raise InvalidAction(f"{self.game.name}: action {action} is out of range: actions are 0 ... {last}") from None
+            allowed = f"actions are 0 ... {len(self.game.actions) - 1}"
+            raise InvalidAction(f"{self.game.name}: action {action} is out of range: {allowed}") from None
         self.batch.step(self._action)
         info = self._info()
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any, ClassVar
 
 import gymnasium
@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 import cardgym
+from cardgym import rng
 from cardgym.batch import Batch, checked_count
 from cardgym.envs.spaces import observation_space
 from cardgym.errors import EpisodeOver, InvalidAction, InvalidOption, ResetNeeded
@@ -113,12 +114,13 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
 
         Raises:
             InvalidOption: an unknown reset option, an unsuitable value or mask.
+            ValueError: a seed that is none, or too few or many of them.
         """
         options = dict(options or {})
         rows = self._selected(options.pop("reset_mask", None))
         seeds = self._seeds(seed)
-        if isinstance(seed, int):
-            super().reset(seed=seed)
+        if isinstance(seed, (int, np.integer)):
+            super().reset(seed=int(seed))
         fresh = np.array([s is None for s in seeds])[rows] & ~self.batch.started[rows]
         for row in rows[fresh]:
             seeds[row] = int(self.np_random.integers(1 << 63))
@@ -142,11 +144,17 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
-            return [int(seed) + i for i in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise ValueError(f"{self.num_envs} games need as many seeds, not {len(seed)}")
-        return list(seed)
+        if isinstance(seed, Sized):
+            if len(seed) != self.num_envs:
+                raise ValueError(f"{self.num_envs} games need as many seeds, not {len(seed)}")
+            seeds: list[int | None] = list(seed)
+        else:
+            rng.split_seed(seed)  # refuses what is no integer
+            seeds = [int(seed) + i for i in range(self.num_envs)]
+        for one in seeds:
+            if one is not None:
+                rng.split_seed(one)  # before any game is touched
+        return seeds
 
     def step(self, actions: Any) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """One decision in every game.
