@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
@@ -23,13 +24,14 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
     Example:
         >>> import cardgym
         >>> env = cardgym.make("cardgym/Chouine-v0")
+        >>> _ = env.action_space.seed(1)
         >>> observation, info = env.reset(seed=1)
         >>> over = False
         >>> while not over:
         ...     action = env.action_space.sample(info["action_mask"])
         ...     observation, reward, over, _, info = env.step(action)
         >>> [float(r) for r in info["rewards"]], info["totals"]
-        ([-1.0, 1.0], [43, 87])
+        ([1.0, -1.0], [105, 65])
 
     Observation: a dict of ``observation`` (int8, what the player to act knows, laid out as in
     ``layouts["observation"]``), ``action_mask`` (int8, one number per action) and, if asked for,
@@ -185,16 +187,11 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
 
     def clone(self) -> CardEnv:
         """An independent copy in the same state, with the same chance events ahead."""
-        twin = type(self)(
-            self.game, encodings=self.batch.encodings, render_mode=self.render_mode, view=self.view,
-            **{f: getattr(self.options, f) for f in self.options.encoded()},
-        )  # fmt: skip
-        twin.spec = self.spec
-        if self._np_random is not None:
-            twin.np_random = _copied(self._np_random)
-        if self.batch.started[0]:
-            twin.set_state(self.batch.states)
-            twin.batch.rewards[:] = self.batch.rewards
+        saved = self.__getstate__() | {"game": self.game}
+        for name in ("np_random", "action_space"):  # they change with use; the rest is copied or constant
+            saved[name] = copy.deepcopy(saved[name])
+        twin = type(self).__new__(type(self))
+        twin.__setstate__(saved)
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CardEnv:
@@ -211,6 +208,8 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             "view": self.view,
             "spec": self.spec,
             "np_random": self._np_random,
+            "np_random_seed": self._np_random_seed,
+            "action_space": self.action_space,
             "state": self.batch.states.copy() if self.batch.started[0] else None,
             "rewards": self.batch.rewards.copy(),
         }
@@ -220,7 +219,8 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             saved["game"], encodings=saved["encodings"], render_mode=saved["render_mode"], view=saved["view"],
             **saved["options"],
         )  # fmt: skip
-        self.spec, self._np_random = saved["spec"], saved["np_random"]
+        self.spec, self._np_random, self._np_random_seed = (saved[k] for k in ("spec", "np_random", "np_random_seed"))
+        self.action_space = saved["action_space"]
         if saved["state"] is not None:
             self.set_state(saved["state"])
             self.batch.rewards[:] = saved["rewards"]
@@ -250,9 +250,3 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             info["stalled"] = bool(s.stalled)
             info |= self.game.info(s)
         return info
-
-
-def _copied(generator: np.random.Generator) -> np.random.Generator:
-    twin = np.random.Generator(type(generator.bit_generator)())
-    twin.bit_generator.state = generator.bit_generator.state
-    return twin
