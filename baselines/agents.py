@@ -1,7 +1,8 @@
 """Agents: the interface, and those that need no training.
 
 An agent is asked for many decisions at once.  It gets them as :class:`Decisions`, which show every position
-only through the seat that has to act: what an agent cannot know it cannot reach.
+only through the seat that has to act: what an agent cannot know it does not
+reach, except by :meth:`Decisions.true_states`, which is there for upper bounds that say that they cheat.
 """
 
 from __future__ import annotations
@@ -61,6 +62,14 @@ class Decisions:
         states = np.repeat(self._batch.states[self._rows], worlds)
         resample(self.game, states, np.repeat(self.seats, worlds), seed)
         return states.reshape(len(self), worlds)
+
+    def true_states(self) -> np.ndarray:
+        """The true states with all that is hidden, copied: for cheating upper bounds only, never for a player.
+
+        Returns:
+            Structured array, shape (n,).
+        """
+        return self._batch.states[self._rows]
 
 
 class Agent(Protocol):
@@ -132,7 +141,9 @@ def load_agent(name: str, game: Game) -> Agent:
     """An agent by name.
 
     Args:
-        name: ``"random"``, ``"rule"``, or the path of a model saved by a training script.
+        name: ``"random"``, ``"rule"``, a search agent (``"mc-64"``, ``"mc-64-rule"``, ``"cheating-mc-64"``, the number
+            being the worlds per decision; see :mod:`cardgym.baselines.search`), or the path of a model saved by a
+            training script.
         game: the game that it is to play.
 
     Raises:
@@ -146,7 +157,11 @@ def load_agent(name: str, game: Game) -> Agent:
         from cardgym.baselines.sb3_agent import SB3Agent  # needs torch
 
         return SB3Agent.load(name, game)
-    raise CardGymError(f"unknown agent {name!r}: neither 'random' nor 'rule' nor the file of a saved model")
+    if "mc-" in name:
+        from cardgym.baselines import search
+
+        return search.named(name, game)
+    raise CardGymError(f"unknown agent {name!r}: neither 'random', 'rule', 'mc-64' nor the file of a saved model")
 
 
 def act_by_assignment(

@@ -287,7 +287,7 @@ class Arguments:
     """Evaluates an agent against others over duplicate deals."""
 
     agent: str
-    """"random", "rule" or the file of a saved model"""
+    """"random", "rule", a search agent such as "mc-64" or "mc-64-rule", or the file of a saved model"""
     game: str = "chouine"
     """name of the game"""
     against: tuple[str, ...] = ("random", "rule")

@@ -104,5 +104,5 @@ def test_load_agent(tmp_path: Path) -> None:
     game = GAMES[0]
     assert load_agent("random", game).name == "random"
     assert load_agent("rule", game).name == "rule"
-    with pytest.raises(CardGymError, match="unknown agent 'rul': neither 'random' nor 'rule' nor the file"):
+    with pytest.raises(CardGymError, match="unknown agent 'rul': neither 'random', 'rule', 'mc-64' nor the file"):
         load_agent("rul", game)
