@@ -137,7 +137,7 @@ def write_chart(results: dict[str, Any], file: Path) -> None:
     axes.set_xscale("log")
     axes.set_xlabel("decisions per second, observation and mask produced")
     axes.set_title(results["machine"])
-    axes.margins(x=0.12, y=0.01)
+    axes.margins(x=0.2, y=0.01)
     aside = file.with_name(f".{file.name}.part")
     figure.savefig(aside, format="png", dpi=120)
     os.replace(aside, file)
