@@ -125,13 +125,32 @@ def _deal_out(states):  # type: ignore[no-untyped-def]
         shukh.begin(states[i])
 
 
-def dealt(stock: Sequence[str], shuffler: int, players: int, deck: int = 36) -> np.ndarray:
-    """The state after the deal of a stock whose first cards are given; the rest of the pack follows in its order."""
+@kernel("tests.shukh.draw", (shukh.__file__,))
+def _draw(states, cards_drawn):  # type: ignore[no-untyped-def]
+    for i in range(len(states)):
+        shukh.clear_hands(states[i])
+        seat = int(states[i].shuffler)
+        for drawn in range(cards_drawn):
+            seat = shukh.draw(states[i], seat, drawn)
+
+
+def dealt(stock: str, shuffler: int, players: int, deck: int = 36, whole: bool = True) -> np.ndarray:
+    """The state after the deal of a stock given from its first card on.
+
+    Args:
+        stock: names of cards; what is missing of the pack lies below them.
+        shuffler, players, deck: as everywhere.
+        whole: deal to the end; otherwise only the cards named.
+    """
     batch = Batch(GAME, GAME.options.of(players=players, deck=deck))
     batch.reset([0], options={"shuffler": shuffler})
-    rest = [n for n in PACKS[deck] if n not in stock]
-    batch.states["order"][0, :deck] = [PACK_52.card(n) for n in (*stock, *rest)]
-    _deal_out(batch.states)
+    named = stock.split()
+    rest = [n for n in PACKS[deck] if n not in named]
+    batch.states["order"][0, :deck] = [PACK_52.card(n) for n in (*named, *rest)]
+    if whole:
+        _deal_out(batch.states)
+    else:
+        _draw(batch.states, len(named))
     return batch.states[0]
 
 

@@ -231,4 +231,3 @@ def referee_of(state: np.ndarray, limit: int | None) -> Referee:
     """A referee for a party that has just been dealt."""
     hands = [{PACK_52.names[c] for c in np.flatnonzero(state["place"] == seat)} for seat in range(int(state["seats"]))]
     return Referee(hands, int(state["deck"]), bool(state["tuck"]), limit)
-

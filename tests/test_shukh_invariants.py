@@ -70,7 +70,7 @@ def check_games(n: int, seed: int, deck: int, players: int, tuck: str) -> None:
     places = np.sort(batch.states["finish"][:, :players], axis=1)
     regular = batch.states["stalled"] == 0
     assert (places[regular] == np.arange(1, players + 1)).all(), "R-9.2"
-    assert (batch.rewards[:, :players].sum(1) == pytest.approx(0)), "zero-sum"
+    assert batch.rewards[:, :players].sum(1) == pytest.approx(0), "zero-sum"
 
 
 @pytest.mark.parametrize("tuck", ["eating", "general"])

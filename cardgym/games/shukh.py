@@ -203,20 +203,31 @@ def deal(s):
 @helper
 def deal_out(s):
     """R-4.4: draw after draw, until the stock is gone; hands are stacks of which only the top counts (R-4.2)."""
+    clear_hands(s)
+    seat = int(s.shuffler)  # R-4.7
+    for drawn in range(int(s.deck)):
+        seat = draw(s, seat, drawn)
+
+
+@helper
+def clear_hands(s):
     s.place[:] = ABSENT
     s.held[:] = 0
     s.top[:] = -1
     s.below[:] = -1
-    size, seat = int(s.deck), int(s.shuffler)
-    for drawn in range(size):
-        _unload(s, seat)
-        card = int(s.order[drawn])
-        receiver = _receiver(s, seat, card)
-        if receiver >= 0 and drawn < size - 1:
-            _stack(s, receiver, card)  # R-4.4.3: and he draws again
-        else:
-            _stack(s, seat, card)  # R-4.4.4; R-4.9, S4: the last card stays in any case
-            seat = (seat + 1) % int(s.seats)
+
+
+@helper
+def draw(s, seat, drawn):
+    """One draw, ``drawn`` cards having been drawn before; returns the seat that draws next."""
+    _unload(s, seat)
+    card = int(s.order[drawn])
+    receiver = _receiver(s, seat, card)
+    if receiver >= 0 and drawn < s.deck - 1:
+        _stack(s, receiver, card)  # R-4.4.3
+        return seat
+    _stack(s, seat, card)  # R-4.4.4; R-4.9, S4: the last card stays in any case
+    return (seat + 1) % int(s.seats)
 
 
 @helper
