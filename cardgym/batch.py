@@ -158,12 +158,11 @@ def pick(mask, word):
     for a in range(len(mask)):
         legal += mask[a] != 0
     left = (word * legal) >> 32
-    for a in range(len(mask)):
-        if mask[a] != 0:
-            if left == 0:
-                return a
-            left -= 1
-    return -1
+    action = -1
+    while left >= 0 and action + 1 < len(mask):  # a single, well predicted exit
+        action += 1
+        left -= mask[action] != 0
+    return action if left < 0 else -1
 
 
 @kernel("core.sample")

@@ -213,14 +213,15 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
     def _add_final(self, infos: dict[str, Any], rows: np.ndarray) -> None:
         b = self.batch
         final = np.full(self.num_envs, None, object)
-        parts = {name: getattr(b, f"last_{name}") for name in b.encodings}
-        no_actions = np.zeros(len(self.game.actions), np.int8)
-        for row in rows:
-            final[row] = {name: part[row].copy() for name, part in parts.items()} | {"action_mask": no_actions.copy()}
+        parts = {name: getattr(b, f"last_{name}")[rows] for name in b.encodings}
+        parts["action_mask"] = np.zeros((len(rows), len(self.game.actions)), np.int8)
+        for i, row in enumerate(rows.tolist()):
+            final[row] = {name: part[i] for name, part in parts.items()}
         mask = b.over.copy()
         infos["final_obs"], infos["_final_obs"] = final, mask
-        scores = np.where(mask[:, None], b.last_scores[:, : self.num_seats], 0)
-        rewards = np.where(mask[:, None], b.rewards[:, : self.num_seats], 0.0)
+        scores, rewards = np.zeros((self.num_envs, self.num_seats), np.int32), np.zeros((self.num_envs, self.num_seats))
+        scores[rows] = b.last_scores[rows, : self.num_seats]
+        rewards[rows] = b.rewards[rows, : self.num_seats]
         infos["final_info"] = {"scores": scores, "_scores": mask, "rewards": rewards, "_rewards": mask}
         infos["_final_info"] = mask
 

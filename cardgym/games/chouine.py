@@ -44,6 +44,10 @@ RANKS_OF = np.array(  # CH-14: the ranks of each kind, as bits
     ],
     np.int64,
 )
+BRISQUES, QUEENS = 0xC0C0C0C0, 0x10101010  # sets of cards, card c as bit c
+SERVES = np.array(  # CH-18: by announcement, the cards that it consists of
+    [int(RANKS_OF[kind]) << (RANKS * suit) for suit in range(4) for kind in range(4)] + [BRISQUES], np.int64
+)
 VALUES = np.array([20, 30, 40, 0], np.int64)  # CH-14: doubled in trumps
 
 ANNOUNCE, QUINTE, SWAP, DECLINE, NUM_ACTIONS = 32, 48, 49, 50, 51
@@ -300,90 +304,70 @@ def _reverse(deck, start, end):
 
 @helper
 def legal(s, mask):
+    seat, trump = int(s.player), int(s.trump)
+    seven = trump * RANKS
     for a in range(NUM_ACTIONS):
         mask[a] = 0
     if s.over:
         return
-    seat = s.player
-    seven = s.trump * RANKS
-    holds_seven = s.place[seven] == seat
     if s.phase == AU_SEPT:  # CH-13: asked whether or not he holds the seven
         mask[DECLINE] = 1
-        mask[SWAP] = holds_seven
+        mask[SWAP] = s.place[seven] == seat
         return
-    _legal_cards(s, mask)
+    held = _held(s, seat)
+    playable = _playable(s, held)
     if s.pending >= 0:  # CH-18: after the word, one of its cards
-        for c in range(CARDS):
-            mask[c] = mask[c] and _serves(s.pending, c)
-        return
-    # CH-12; a seven that lies under the stock is in no hand
-    in_time = s.trick < LAST_DRAW or (s.trick == LAST_DRAW and s.lead < 0)
-    mask[SWAP] = holds_seven and in_time
-    _legal_announcements(s, seat, mask)
+        playable &= SERVES[s.pending - ANNOUNCE]
+    else:
+        # CH-12; a seven that lies under the stock is in no hand
+        in_time = s.trick < LAST_DRAW or (s.trick == LAST_DRAW and s.lead < 0)
+        mask[SWAP] = (held >> seven) & 1 == 1 and in_time
+        _legal_announcements(s, seat, held, playable, mask)
+    for c in range(CARDS):
+        mask[c] = (playable >> c) & 1
 
 
 @helper
-def _legal_cards(s, mask):
-    """CH-6, CH-9: cards of the player's hand that may be played now."""
-    place, seat = s.place, s.player
+def _held(s, seat):
+    """The hand of a seat: card ``c`` is bit ``c``."""
+    place, me = s.place, np.int8(seat)
+    cards = 0
     for c in range(CARDS):
-        mask[c] = place[c] == seat
+        cards |= int(place[c] == me) << c
+    return cards
+
+
+@helper
+def _playable(s, held):
+    """CH-6, CH-9: of the cards held, as bits, those that may be played now."""
     if s.trick < STRICT or s.lead < 0:
-        return
-    lead, trump = s.lead, s.trump
+        return held
+    lead, trump = int(s.lead), int(s.trump)
     suit = lead >> 3
-    if suit == trump and _any(mask, lead + 1, RANKS * (trump + 1)):  # head the trick
-        _keep(mask, lead + 1, RANKS * (trump + 1))
-    elif _any(mask, RANKS * suit, RANKS * (suit + 1)):  # follow suit
-        _keep(mask, RANKS * suit, RANKS * (suit + 1))
-    elif _any(mask, RANKS * trump, RANKS * (trump + 1)):  # void: trump
-        _keep(mask, RANKS * trump, RANKS * (trump + 1))
+    follow = held & (0xFF << (RANKS * suit))
+    trumps = held & (0xFF << (RANKS * trump))
+    higher = follow & (-2 << lead) if suit == trump else 0
+    # head the trick, else follow suit, else trump, else anything; written without jumps, which would be mispredicted
+    best = held if trumps == 0 else trumps
+    best = best if follow == 0 else follow
+    return best if higher == 0 else higher
 
 
 @helper
-def _any(mask, start, end):
-    found = False
-    for c in range(start, end):
-        found = found or mask[c] != 0
-    return found
-
-
-@helper
-def _keep(mask, start, end):
-    for c in range(CARDS):
-        mask[c] = mask[c] and start <= c < end
-
-
-@helper
-def _serves(announcement, card):
-    """Is the card part of the announced combination?"""
-    if announcement == QUINTE:
-        return card % RANKS >= TEN
-    kind = (announcement - ANNOUNCE) & 3
-    return card >> 3 == (announcement - ANNOUNCE) >> 2 and (int(RANKS_OF[kind]) >> (card % RANKS)) & 1 == 1
-
-
-@helper
-def _legal_announcements(s, seat, mask):
+def _legal_announcements(s, seat, held, playable, mask):
     """CH-15 ... CH-18: combinations whole in hand, of which some card may be played now."""
-    place = s.place
-    brisques = 0
-    playable_brisques = 0
-    for suit in range(4):
-        held = 0
-        playable = 0
-        for rank in range(JACK, RANKS):
-            c = suit * RANKS + rank
-            held |= int(place[c] == seat) << rank
-            playable |= int(mask[c] != 0) << rank
-        brisques += (held >> TEN & 1) + (held >> ACE)
-        playable_brisques |= playable >> TEN
-        if s.announced[seat, suit] != 0:  # CH-16: one suit combination in each suit
-            continue
-        for kind in range(4):
-            ranks = int(RANKS_OF[kind])
-            mask[ANNOUNCE + suit * 4 + kind] = held & ranks == ranks and playable & ranks != 0
-    mask[QUINTE] = brisques == HAND and playable_brisques != 0 and s.announced[seat, QUINTE_SLOT] == 0
+    if held & (held >> 1) & QUEENS != 0:  # every kind has king and queen
+        for suit in range(4):
+            if s.announced[seat, suit] != 0:  # CH-16: one suit combination in each suit
+                continue
+            for kind in range(4):
+                cards = int(SERVES[suit * 4 + kind])
+                mask[ANNOUNCE + suit * 4 + kind] = held & cards == cards and playable & cards != 0
+    if held & ~BRISQUES == 0 and s.announced[seat, QUINTE_SLOT] == 0:
+        brisques = 0
+        for c in range(CARDS):
+            brisques += (held >> c) & 1
+        mask[QUINTE] = brisques == HAND and playable != 0
 
 
 # --- One decision ----------------------------------------------------------------------------
@@ -620,8 +604,9 @@ def observe(s, seat, out):
 
 @helper
 def _observe(s, seat, out, perfect):
-    opponent = 1 - seat
-    place, proven = s.place, s.proven
+    me = np.int8(seat)
+    opponent = np.int8(1 - seat)
+    place, proven, played_by = s.place, s.proven[1 - seat], s.played_by
     for i in range(O_HAND):
         out[i] = 0
     waiting = s.pending >= 0
@@ -631,22 +616,20 @@ def _observe(s, seat, out, perfect):
     out[O_DEALER] = s.dealer == seat
     out[O_TRICK + int(s.trick) - 1] = 1
     out[O_TRUMP + int(s.trump)] = 1
-    for c in range(CARDS):
-        out[O_HAND + c] = place[c] == seat
-    for c in range(CARDS):
-        out[O_KNOWN + c] = (place[c] == opponent) & (proven[opponent, c] != 0)
-    for c in range(CARDS):
-        out[O_UNSEEN + c] = (place[c] == STOCK) | ((place[c] == opponent) & (proven[opponent, c] == 0))
-    for c in range(CARDS):
-        out[O_TABLE + c] = place[c] == TABLE
-    for c in range(CARDS):
-        out[O_OWN + c] = place[c] == WON + seat
-    for c in range(CARDS):
-        out[O_OPPONENT + c] = place[c] == WON + opponent
-    for c in range(CARDS):
-        out[O_BY_ME + c] = s.played_by[c] == seat + 1
-    for c in range(CARDS):
-        out[O_PLAYED_IN + c] = s.trick_of[c]
+    my_tricks, their_tricks, mine = np.int8(WON + seat), np.int8(WON + 1 - seat), np.int8(seat + 1)
+    trick_of = s.trick_of
+    for c in range(CARDS):  # one loop over bytes only, which the compiler turns into a few vector instructions
+        where = place[c]
+        theirs = where == opponent
+        shown = proven[c] != np.int8(0)
+        out[O_HAND + c] = where == me
+        out[O_KNOWN + c] = theirs & shown
+        out[O_UNSEEN + c] = (where == np.int8(STOCK)) | (theirs & (not shown))
+        out[O_TABLE + c] = where == np.int8(TABLE)
+        out[O_OWN + c] = where == my_tricks
+        out[O_OPPONENT + c] = where == their_tricks
+        out[O_BY_ME + c] = played_by[c] == mine
+        out[O_PLAYED_IN + c] = trick_of[c]
     for i in range(O_TURN_UP, OBS_SIZE):
         out[i] = 0
     out[O_TURN_UP + int(s.deck[2 * HAND])] = 1
@@ -679,12 +662,15 @@ def _forget(s, opponent, out):
     last = int(s.trick)
     while last > 0 and s.winner_of[last] != opponent:
         last -= 1
+    place, trick_of = s.place, s.trick_of
+    theirs, open_trick = np.int8(WON + opponent), np.int8(last)
     for c in range(CARDS):
-        if s.place[c] == WON + opponent and s.trick_of[c] != last:
-            out[O_OPPONENT + c] = 0
-            out[O_BY_ME + c] = 0
-            out[O_PLAYED_IN + c] = 0
-            out[O_UNSEEN + c] = 1
+        gone = (place[c] == theirs) & (trick_of[c] != open_trick)
+        stays = np.int8(not gone)
+        out[O_OPPONENT + c] &= stays
+        out[O_BY_ME + c] &= stays
+        out[O_PLAYED_IN + c] *= stays
+        out[O_UNSEEN + c] |= np.int8(gone)
     out[O_POINTS + 1] = 0
 
 
@@ -850,7 +836,7 @@ def _text_seat(s: Any, who: int, open_hand: bool) -> str:
     shown = [PACK_32.symbols[c] for c in cards if open_hand or s.proven[who, c]]
     hand = " ".join([*shown, *["▒▒"] * (len(cards) - len(shown))])
     words = [
-        f"{ACTIONS[ANNOUNCE + slot * 4 + s.announced[who, slot] - 1].name if slot < 4 else 'quinte'}"
+        f"{KINDS[s.announced[who, slot] - 1]} {SYMBOLS[SUITS[slot]]}" if slot < 4 else "quinte"
         for slot in range(5)
         if s.announced[who, slot]
     ]
