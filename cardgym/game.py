@@ -299,6 +299,8 @@ class Game:
         teams: for given options, the seats of each team; None when every seat plays for itself.
         role: the part that a seat had in a game that is over (``"taker"``, ``"defender"``), by which evaluations
             split results; None when all seats have the same part.
+        showdown: of a game that is over, whether a rule put hidden cards to the test and they ended it (a bid found
+            to be beyond the holding): the one kind of ending that may depend on them; None where no rule does.
     """
 
     name: str
@@ -323,6 +325,7 @@ class Game:
     moved_card: Callable[[int, Sequence[int]], int] | None = None
     teams: Callable[[Options], tuple[tuple[int, ...], ...]] | None = None
     role: Callable[[Any, int], str] | None = None
+    showdown: Callable[[Any], bool] | None = None
 
     @functools.cached_property
     def action_ids(self) -> dict[str, int]:

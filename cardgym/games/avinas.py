@@ -981,4 +981,5 @@ GAME = Game(
     moved_card=_moved_card,
     teams=lambda options: ((0, 2), (1, 3)),
     role=role,
+    showdown=lambda s: bool(s.ending == OVERBID),  # AV-7b
 )
