@@ -123,8 +123,8 @@ def subject(game: str | Game, **options: Any) -> Subject:
 def option_variants(game: str | Game) -> list[dict[str, Any]]:
     """Rule options worth testing: the defaults, each other value of each option alone, all of them changed at once.
 
-    An option that the environment id fixes keeps its value; a number is doubled (within its bounds); what the
-    game refuses (:class:`cardgym.errors.InvalidOption`) is left out.
+    An option that the environment id fixes keeps its value; a number is doubled (within its bounds), a
+    word for one replaced by the smallest; what the game refuses (:class:`cardgym.errors.InvalidOption`) is left out.
     """
     base = subject(game)
     fixed = set() if isinstance(game, Game) else set(cardgym.IDS[cardgym.checked_id(game)])
@@ -136,6 +136,8 @@ def option_variants(game: str | Game) -> list[dict[str, Any]]:
             continue
         if choices is not None:
             others = [c for c in choices if c != default]
+        elif default in f.metadata["words"]:
+            others = [f.metadata["low"]]
         else:
             others = [default * 2 if high is None else min(default * 2, high)]
         for value in others:
@@ -402,7 +404,7 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
     number of moves, the rewards and the rule options.  They renew the random stream, differ from each other in it,
     and are the same for the same seed.  In every state in which all of a fresh deal is hidden, the first decision,
     hidden cards do move.  Whose turn it is after an action follows from what the others see: it is the same in both
-    worlds, unless chance came in.
+    worlds, unless chance came in or, in one of them, a showdown ended the game (:attr:`cardgym.game.Game.showdown`).
     """
     s = subject(game, **options)
     for policy in POLICIES:
@@ -412,11 +414,11 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
             worlds = [_other_world(s, trail.states, seat, seed + k) for k in (1, 2, 1)]
             for world in worlds[:2]:
                 _check_same_view(s, trail, world, seat)
-                _check_same_turn(s, trail, world, seat)
                 for k in drawn:
                     true, other = (s.game.text(records(x)[k], seat) for x in (trail.states, world))
                     assert true == other, f"{s}: the drawing leaks: {trail.where(k)}, seat={seat}\n{true}\n{other}"
             _check_renewed(s, trail, worlds, seat)
+            _check_same_turn(s, trail, seat, seed)
 
 
 def _other_world(s: Subject, states: np.ndarray, seat: int, seed: int) -> np.ndarray:
@@ -449,15 +451,36 @@ def _check_renewed(s: Subject, trail: Trail, worlds: Sequence[np.ndarray], seat:
     for a, b in ((trail.states, first), (trail.states, second), (first, second)):
         for k in np.flatnonzero((a["rng"] == b["rng"]).all(axis=1))[:1]:
             raise AssertionError(f"{s}: resample keeps the random stream: {trail.where(k)}, seat={seat}")
-    start = np.flatnonzero(trail.moves == 0)
+    start = np.flatnonzero((trail.moves == 0) & _hides(s, trail.states, seat))
+    if not len(start):
+        return
     hidden = [seen(s, x[start], seat).state for x in (trail.states, first, second)]
     moved = (hidden[0] != hidden[1]).any(axis=1) | (hidden[0] != hidden[2]).any(axis=1)
     for k in np.flatnonzero(~moved)[:1]:
         raise AssertionError(f"{s}: resample moves no hidden card: {trail.where(start[k])}, seat={seat}")
 
 
-def _check_same_turn(s: Subject, trail: Trail, world: np.ndarray, seat: int) -> None:
-    """After an action that another seat may take in both worlds, the same seat is next."""
+def _hides(s: Subject, states: np.ndarray, seat: int) -> np.ndarray:
+    """Which states hold something that the seat does not see: were it to act, ``state`` would say more than
+    ``observation``.  Bool, shape (n,)."""
+    acting = states.copy()
+    acting["player"] = seat
+    view = seen(s, acting, seat)
+    if view.state.shape != view.observation.shape:
+        return np.ones(len(states), bool)
+    return (view.state != view.observation).any(axis=1)
+
+
+def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
+    """After an action that another seat may take in two worlds, the same seat is next.
+
+    The turn may follow from any public fact, also from one that an option ``memory`` leaves out of the observation;
+    so the worlds are those of an observer who remembers all.
+    """
+    remembered = trail.states.copy()
+    if "memory" in s.game.dtype.names:
+        remembered["memory"] = 0
+    world = _other_world(s, remembered, seat, seed + 1)
     acting = trail.states["player"]
     both = seen(s, trail.states, acting).mask * seen(s, world, acting).mask
     rows = np.flatnonzero(both.any(axis=1))
@@ -468,11 +491,17 @@ def _check_same_turn(s: Subject, trail: Trail, world: np.ndarray, seat: int) -> 
     for old, new in zip(before, after, strict=True):
         chance |= (old["rng"] != new["rng"]).any(axis=1)
     same = (after[0]["player"] == after[1]["player"]) & (after[0]["over"] == after[1]["over"])
-    for k in np.flatnonzero(~same & ~chance)[:1]:
+    for k in np.flatnonzero(~same & ~chance):
+        if any(_is_showdown(s, states[k]) for states in after):
+            continue
         action = s.game.actions[actions[k]].name
         raise AssertionError(
             f"{s}: who acts after {action} depends on hidden cards: {trail.where(rows[k])}, seat={seat}"
         )
+
+
+def _is_showdown(s: Subject, state: np.ndarray) -> bool:
+    return bool(s.game.showdown and state["over"] and s.game.showdown(records(state.reshape(1))[0]))
 
 
 def _stepped(s: Subject, states: np.ndarray, actions: np.ndarray) -> np.ndarray:

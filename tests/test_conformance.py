@@ -13,6 +13,8 @@ import pytest
 from broken_game import BROKEN
 from chouine_facts import FACTS, TABLE_FACTS
 from golden.regenerate import HERE, files
+from shukh_facts import FACTS as SHUKH_FACTS
+from shukh_facts import TABLE_FACTS as SHUKH_TABLE_FACTS
 
 import cardgym
 from cardgym import testing
@@ -25,6 +27,7 @@ every_id = pytest.mark.parametrize("env_id", list(cardgym.IDS))
 
 FACTS_OF: dict[str, Callable[[dict[str, Any]], dict[str, testing.Fact]]] = {
     "chouine": lambda options: TABLE_FACTS if options.get("memory") == "table" else FACTS,
+    "shukh": lambda options: SHUKH_TABLE_FACTS if options.get("memory") == "table" else SHUKH_FACTS,
 }
 """For every game, what a seat may know under given options."""
 
