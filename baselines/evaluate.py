@@ -263,7 +263,7 @@ def results_table(results: Sequence[Result], title: str) -> Table:
     """The results as a rich table; roles stand on lines of their own."""
     table = Table(title=title, caption="± 95 % intervals, the deal being the unit; score and margin per game")
     table.add_column("agent", overflow="fold")
-    table.add_column("against")
+    table.add_column("against", min_width=7, overflow="fold")
     for column in ("deals", "decided", "wins %", "score", "margin"):
         table.add_column(column, justify="right", no_wrap=True)
     for r in results:
@@ -273,13 +273,18 @@ def results_table(results: Sequence[Result], title: str) -> Table:
             f"{r.deals}",
             f"{r.decided}",
             f"{100 * r.win_rate:.1f} ± {100 * r.win_rate_half:.1f}",
-            f"{r.score:.2f} ± {r.score_half:.2f}",
-            f"{r.margin:+.2f} ± {r.margin_half:.2f}",
+            _with_interval(r.score, r.score_half),
+            _with_interval(r.margin, r.margin_half, "+"),
         )
         for label, part in r.roles.items():
             share = f"{100 * part.games / r.games:.1f} %"
-            table.add_row("", label, "", f"{part.games}", share, f"{part.score:.2f} ± {part.score_half:.2f}", "")
+            table.add_row("", label, "", f"{part.games}", share, _with_interval(part.score, part.score_half), "")
     return table
+
+
+def _with_interval(mean: float, half: float, sign: str = "") -> str:
+    digits = 1 if abs(mean) >= 10 else 2
+    return f"{mean:{sign}.{digits}f} ± {half:.{digits}f}"
 
 
 @dataclass(frozen=True)
