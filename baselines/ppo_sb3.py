@@ -31,6 +31,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from cardgym.errors import CardGymError, InvalidOption, MissingExtra, require
+
+try:
+    for _module in ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "matplotlib"):
+        require(_module, "train")
+except MissingExtra as error:
+    if __name__ == "__main__":
+        sys.exit(f"error: {error}")
+    raise
+
 import torch
 import tyro
 from rich.console import Console
@@ -48,7 +58,6 @@ from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_tab
 from cardgym.baselines.plots import learning_curve
 from cardgym.baselines.sb3_agent import SB3Agent, ScaledObservation
 from cardgym.envs.vector_env import CardVectorEnv
-from cardgym.errors import CardGymError, InvalidOption
 from cardgym.game import Game
 from cardgym.progress import Bar
 from cardgym.wrappers import SB3VecEnv, VectorCanonicalSuits, VectorSelfPlay

@@ -7,6 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from cardgym.errors import InvalidRecord, require
+
+for _module in ("torch", "stable_baselines3", "sb3_contrib"):
+    require(_module, "train")
+
 import torch
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
@@ -15,7 +21,6 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 import cardgym
 from cardgym.baselines.agents import Decisions
-from cardgym.errors import InvalidRecord
 from cardgym.game import Game
 from cardgym.suits import SuitRelabelling
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -221,6 +223,18 @@ def test_settings(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monkey
     monkeypatch.setattr("sys.argv", ["ppo_sb3", "--game", "chuine"])
     with pytest.raises(SystemExit, match=r"error: unknown game 'chuine'. Did you mean 'chouine'\?"):
         ppo_sb3.main()
+
+
+@pytest.mark.parametrize("missing", ["torch", "sb3_contrib", "matplotlib"])
+def test_missing_extra_is_named_in_one_line(missing: str) -> None:
+    program = f"""
+import runpy, sys
+sys.modules[{missing!r}] = None
+runpy.run_module("cardgym.baselines.ppo_sb3", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"error: this needs {missing!r}, which is not installed: pip install 'cardgym[train]'\n"
 
 
 @pytest.mark.long
