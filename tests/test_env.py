@@ -21,6 +21,7 @@ from cardgym.batch import Batch, playout, sample
 from cardgym.envs import CardEnv
 from cardgym.envs import env as env_module
 from cardgym.envs import vector_env as vector_module
+from cardgym.errors import InvalidOption
 from cardgym.kernel import records
 
 GAME = cardgym.load_game("chouine")
@@ -92,16 +93,24 @@ def test_examples_in_docstrings(module: Any) -> None:
 @pytest.mark.parametrize("encodings", [("observation",), ("history",), ("state", "history"), ENCODINGS])
 def test_spaces(env_id: str, encodings: tuple[str, ...]) -> None:
     """The observation always holds ``observation`` and ``action_mask``, and what was asked for."""
+    game = cardgym.load_game(cardgym.IDS[env_id]["game"])
+    if "history" in encodings and game.history is None:
+        with pytest.raises(InvalidOption, match="no encoding 'history'"):
+            cardgym.make(env_id, encodings=encodings)
+        return
     env = cardgym.make(env_id, encodings=encodings)
     assert isinstance(env.observation_space, gymnasium.spaces.Dict)
     assert set(env.observation_space) == {"observation", "action_mask", *encodings}
-    assert env.action_space == gymnasium.spaces.Discrete(len(GAME.actions))
+    assert env.action_space == gymnasium.spaces.Discrete(len(game.actions))
     observation, info = env.reset(seed=0)
     for _ in range(20):
         assert observation in env.observation_space
         assert all(part.dtype == np.int8 for part in observation.values())
         assert info["action_mask"] is not env.unwrapped.batch.mask[0]  # type: ignore[attr-defined]
-        observation, *_, info = env.step(first_legal(info))
+        observation, _, over, _, info = env.step(first_legal(info))
+        if over:
+            assert observation in env.observation_space
+            observation, info = env.reset()
 
 
 def test_info() -> None:
@@ -288,9 +297,10 @@ def test_render_without_a_mode_says_so() -> None:
 @every_id
 def test_describe(env_id: str) -> None:
     """Every layout describes what it encodes, by the names of its parts."""
-    env = cardgym.make(env_id, encodings=ENCODINGS).unwrapped
+    layouts = cardgym.make(env_id).unwrapped.layouts  # type: ignore[attr-defined]
+    env = cardgym.make(env_id, encodings=tuple(layouts)).unwrapped
     observation, _ = env.reset(seed=6)
-    for name in env.batch.encodings:
+    for name in layouts:
         layout = env.layouts[name]
         said = layout.describe(observation[name])
         assert list(said) == [s.name for s in layout.segments]
