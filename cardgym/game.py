@@ -292,7 +292,8 @@ class Game:
         reset_options: fields of the state that hold a seat which chance chooses (the first dealer, say) unless
             ``reset(options=...)`` names one.
         text: draws a state as seen by a seat (None: everything open).
-        info: natural scores and other facts for people and records.
+        info: natural scores and other facts for people and records: numbers, words, lists; a seat that does not
+            exist is -1, never None, since Gymnasium's vector environments stack infos into arrays.
         suit_order: names of observation parts by which interchangeable suits are put in order, most
             important first; empty when suits are not interchangeable.
         moved_card: for a card and a suit permutation (``new = permutation[old]``), the card it becomes.

@@ -92,7 +92,7 @@ class Referee:
         self.swap_made: tuple[int, int] | None = None  # (seat, trick)
         self.card_points = [0, 0]
         self.announced_points = [0, 0]
-        self.winner: int | None = None
+        self.winner = -1
         self.by_chouine = False
 
     # --- What is legal ------------------------------------------------------------------
@@ -199,7 +199,7 @@ class Referee:
             self.card_points[winner] += 10
             totals = self.totals()
             self.over = True
-            self.winner = None if totals[0] == totals[1] else totals.index(max(totals))
+            self.winner = -1 if totals[0] == totals[1] else totals.index(max(totals))
             return
         if self.trick <= 11:
             self._draw(winner)

@@ -89,7 +89,7 @@ def test_example_5() -> None:
     assert len(even) > 3
     for row in even:
         s = records(batch.states)[row]
-        assert GAME.info(s) == {"totals": [65, 65], "chouine": False, "winner": None}
+        assert GAME.info(s) == {"totals": [65, 65], "chouine": False, "winner": -1}
         assert batch.rewards[row].tolist() == [0, 0]
         dealer = int(dealers[row])
         match = Table([PACK[c] for c in decks[row]], dealer, episode="match")
@@ -97,7 +97,7 @@ def test_example_5() -> None:
         assert match.info == {
             "totals": [65, 65],
             "chouine": False,
-            "winner": None,
+            "winner": -1,
             "deals": 1,
             "wins": [0, 0],
             "manches": [0, 0],

@@ -19,8 +19,8 @@ class MatchScore:
         self.wins_per_manche, self.manches = wins_per_manche, manches
         self.wins, self.manches_won, self.over = [0, 0], [0, 0], False
 
-    def add(self, winner: int | None) -> None:
-        if winner is None:
+    def add(self, winner: int) -> None:
+        if winner < 0:
             return
         self.wins[winner] += 1
         if self.wins[winner] == self.wins_per_manche:

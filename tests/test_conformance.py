@@ -5,11 +5,13 @@ There is no list of exceptions.  A broken game shows that the checks can fail.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from avinas_facts import FACTS as AVINAS_FACTS
 from broken_game import BROKEN
 from chouine_facts import FACTS, TABLE_FACTS
 from golden.regenerate import HERE, files
@@ -18,18 +20,48 @@ from shukh_facts import TABLE_FACTS as SHUKH_TABLE_FACTS
 
 import cardgym
 from cardgym import testing
+from cardgym.batch import playout
 from cardgym.errors import InvalidOption, UnknownGame
 from cardgym.kernel import records
 
-CASES = [(env_id, options) for env_id in cardgym.IDS for options in testing.option_variants(env_id)]
-every_case = pytest.mark.parametrize(("env_id", "options"), CASES, ids=[f"{i}-{o}" for i, o in CASES])
+
+def _cases() -> Iterator[Any]:
+    """Every id with every kind of option; beyond a game's first id single changed options are left to the long run."""
+    met = set()
+    for env_id, presets in cardgym.IDS.items():
+        variants = testing.option_variants(env_id)
+        for options in variants:
+            plain = presets["game"] not in met or options in (variants[0], variants[-1])
+            yield pytest.param(env_id, options, id=f"{env_id}-{options}", marks=() if plain else pytest.mark.long)
+        met.add(presets["game"])
+
+
+every_case = pytest.mark.parametrize(("env_id", "options"), list(_cases()))
 every_id = pytest.mark.parametrize("env_id", list(cardgym.IDS))
 
 FACTS_OF: dict[str, Callable[[dict[str, Any]], dict[str, testing.Fact]]] = {
+    "avinas": lambda options: AVINAS_FACTS,
     "chouine": lambda options: TABLE_FACTS if options.get("memory") == "table" else FACTS,
     "shukh": lambda options: SHUKH_TABLE_FACTS if options.get("memory") == "table" else SHUKH_FACTS,
 }
 """For every game, what a seat may know under given options."""
+
+
+def sized(games: int, env_id: str, options: dict[str, Any] | None = None) -> int:
+    """As many games as take about as long as ``games`` short ones for two players; three at least."""
+    return max(3, games * SHORT // _work(env_id, tuple((options or {}).items())))
+
+
+SHORT = 80  # decisions in a short game times its players
+
+
+@functools.cache
+def _work(env_id: str, options: tuple[tuple[str, Any], ...]) -> int:
+    """Decisions in a game of random play times its players."""
+    s = testing.subject(env_id, **dict(options))
+    batch = s.batch(1)
+    batch.reset([0])
+    return max(SHORT, playout(s.game, batch.states, 0) * s.seats)
 
 
 # --- Every environment, all options ----------------------------------------------------------
@@ -37,12 +69,12 @@ FACTS_OF: dict[str, Callable[[dict[str, Any]], dict[str, testing.Fact]]] = {
 
 @every_case
 def test_random_play(env_id: str, options: dict[str, Any]) -> None:
-    testing.check_play(env_id, games=100, seed=10_000, **options)
+    testing.check_play(env_id, games=sized(100, env_id, options), seed=10_000, **options)
 
 
 @every_id
-def test_a_thousand_games(env_id: str) -> None:
-    testing.check_play(env_id, games=1000)
+def test_many_games(env_id: str) -> None:
+    testing.check_play(env_id, games=sized(1000, env_id))
 
 
 @pytest.mark.long
@@ -54,7 +86,7 @@ def test_ten_thousand_games(env_id: str, options: dict[str, Any]) -> None:
 
 @every_case
 def test_no_leaks(env_id: str, options: dict[str, Any]) -> None:
-    testing.check_leaks(env_id, games=20, drawings=50, **options)
+    testing.check_leaks(env_id, games=sized(20, env_id, options), drawings=50, **options)
 
 
 @pytest.mark.long
@@ -67,7 +99,7 @@ def test_no_leaks_in_many_games(env_id: str, options: dict[str, Any]) -> None:
 @every_case
 def test_no_omissions(env_id: str, options: dict[str, Any]) -> None:
     facts = FACTS_OF[cardgym.IDS[env_id]["game"]](options)
-    testing.check_facts(env_id, facts, games=20, most=40, **options)
+    testing.check_facts(env_id, facts, games=sized(20, env_id, options), most=40, **options)
 
 
 @pytest.mark.long
@@ -79,7 +111,7 @@ def test_no_omissions_in_many_games(env_id: str, options: dict[str, Any]) -> Non
 
 @every_id
 def test_every_part_of_every_layout_lives(env_id: str) -> None:
-    testing.check_layouts(env_id, games=200)
+    testing.check_layouts(env_id, games=sized(200, env_id))
 
 
 @every_case

@@ -125,7 +125,7 @@ def test_info() -> None:
     assert end["stalled"] is False
     assert not end["action_mask"].any()
     assert reward == end["rewards"][end["player"]], "the reward of the seat that acted"
-    assert end["winner"] == end["rewards"].argmax()
+    assert end["winner"] == (end["rewards"].argmax() if end["rewards"].any() else -1)
 
 
 def test_rewards_are_of_the_last_decision() -> None:

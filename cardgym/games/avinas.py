@@ -931,15 +931,15 @@ def info(s: Any) -> dict[str, Any]:
     """Natural result: how the last deal ended and what it cost whom, the score of the match."""
     facts: dict[str, Any] = {
         "ending": ENDINGS[s.ending],
-        "declarer": None if s.ending == PASSED_OUT else int(s.declarer),
+        "declarer": -1 if s.ending == PASSED_OUT else int(s.declarer),
         "points": s.points.tolist(),
-        "loser": None if s.loser < 0 else int(s.loser),
+        "loser": int(s.loser),
         "penalty": int(s.penalty),
         "rams": s.rams.tolist(),
         "marks": s.marks.tolist(),
     }
     if s.episode == 1:
-        facts |= {"deals": int(s.deals), "winner": None if s.winner < 0 else int(s.winner)}
+        facts |= {"deals": int(s.deals), "winner": int(s.winner)}
     return facts
 
 

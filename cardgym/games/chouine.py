@@ -848,7 +848,7 @@ def _text_seat(s: Any, who: int, open_hand: bool) -> str:
 def info(s: Any) -> dict[str, Any]:
     """Natural result: totals and winner of the last finished deal, the score of the match."""
     facts: dict[str, Any] = {"totals": s.totals.tolist(), "chouine": bool(s.by_chouine)}
-    facts["winner"] = None if s.deal_winner < 0 else int(s.deal_winner)
+    facts["winner"] = int(s.deal_winner)
     if s.episode == 1:
         facts |= {"deals": int(s.deals), "wins": s.wins.tolist(), "manches": s.manches_won.tolist()}
     return facts
