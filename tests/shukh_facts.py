@@ -75,4 +75,4 @@ FACTS: dict[str, Fact] = {
         lambda p: tuple(cards(row) for row in p["hands"]),
     ),
 }
-"""What a perfect memory of the deal adds: everything (S6)."""
+"""What a perfect memory of the deal adds: everything (S-6)."""

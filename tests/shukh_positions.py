@@ -14,7 +14,7 @@ from cardgym.games.shukh import ABSENT, DISCARD, GAME, LAID
 from cardgym.kernel import kernel
 
 PAIRS = [(36, n) for n in range(2, 7)] + [(52, n) for n in range(2, 9)]
-"""Every pack with every number of players (S1)."""
+"""Every pack with every number of players (S-1)."""
 
 NAMES = [a.name for a in GAME.actions]
 PACKS = {36: [n for n in PACK_52.names if n[:-1] not in "2345"], 52: list(PACK_52.names)}

@@ -21,7 +21,7 @@ def after_drawing(stock: str, players: int = 3, shuffler: int = 0, deck: int = 3
 
 
 def test_r_4_1_the_shuffler_is_drawn_by_lot() -> None:
-    """R-4.1, S2: every seat as likely as any other, unless the reset fixes it."""
+    """R-4.1, S-2: every seat as likely as any other, unless the reset fixes it."""
     counts = np.bincount(games(8000, 1).states["shuffler"], minlength=4)
     assert chisquare(counts).pvalue > UNLIKELY
     batch = games(1, 0)
@@ -82,7 +82,7 @@ def test_r_4_4_1_as_long_as_a_top_card_fits() -> None:
 
 
 def test_s_3_unload_again_after_giving_a_card_away() -> None:
-    """S3: seat 1 draws a nine for the other's eight; his own ten has to follow it before he draws again."""
+    """S-3: seat 1 draws a nine for the other's eight; his own ten has to follow it before he draws again."""
     assert after_drawing("KS 10D 8C 9H", players=2) == [["KS", "8C", "9H"], ["10D"]]
     assert after_drawing("KS 10D 8C 9H 6S", players=2) == [["KS", "8C", "9H", "10D"], ["6S"]]
 
@@ -106,7 +106,7 @@ def test_r_4_8_no_order_on_the_own_stack() -> None:
 
 
 def test_r_4_9_s_4_the_last_card_stays_with_the_drawer() -> None:
-    """R-4.9, S4, S21: even if it fits elsewhere, after unloading; afterwards nobody unloads."""
+    """R-4.9, S-4, S-21: even if it fits elsewhere, after unloading; afterwards nobody unloads."""
     for seed in range(300):
         s = games(1, seed, players=3).states[0]
         last = int(s["order"][35])
@@ -125,7 +125,7 @@ def test_r_4_10_starting_hands(deck: int, players: int) -> None:
     """R-4.10: when the stock is gone the stacks are the hands; all cards are dealt."""
     s = games(200, 4, deck=deck, players=players).states
     assert (s["held"].sum(1) == deck).all()
-    assert (s["held"][:, :players] > 0).all(), "S5"
+    assert (s["held"][:, :players] > 0).all(), "S-5"
     for state in s[:20]:
         for seat, stack in enumerate(stacks(state)):
             assert {PACK_52.card(c) for c in stack} == set(np.flatnonzero(state["place"] == seat))
@@ -137,7 +137,7 @@ STAIRS = (
 
 
 def test_r_4_10_1_s_5_a_player_without_cards_is_out_at_once() -> None:
-    """R-4.10.1, S5, S21: everything went onto one stack; those without are placed clockwise from the opener."""
+    """R-4.10.1, S-5, S-21: everything went onto one stack; those without are placed clockwise from the opener."""
     assert DEALS == 9
     s = dealt(STAIRS, 1, 4)
     assert s["held"][:4].tolist() == [0, 35, 1, 0]
@@ -147,13 +147,13 @@ def test_r_4_10_1_s_5_a_player_without_cards_is_out_at_once() -> None:
 
 
 def test_s_5_such_a_deal_is_made_anew() -> None:
-    """S5: a fresh deal never starts with somebody out."""
+    """S-5: a fresh deal never starts with somebody out."""
     for deck, players in PAIRS:
         assert (games(500, 6, deck=deck, players=players).states["finish"] == 0).all()
 
 
 def test_s_7_the_opener_is_known_from_the_deal() -> None:
-    """S7, R-5.1: the nine of diamonds, however it came to him; he may lead anything but the queen of hearts."""
+    """S-7, R-5.1: the nine of diamonds, however it came to him; he may lead anything but the queen of hearts."""
     s = games(500, 7).states
     assert (s["opener"] == s["place"][np.arange(500), PACK_52.card("9D")]).all()
     batch = games(100, 7)

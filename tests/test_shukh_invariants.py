@@ -1,4 +1,4 @@
-"""Shukh's invariants I-1, I-4 ... I-7 and S9 after every step of random games, for every pack and number of players."""
+"""Shukh's invariants I-1, I-4 ... I-7 and S-9 after every step of random games, for every pack and number of players."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ I_4 = "I-4: a kon closes by count or by the queen of hearts"
 I_5 = "I-5: a closed kon is in the discard at once, and nothing comes back from there"
 I_6 = "I-6: the queen of hearts is never led"
 I_7 = "I-7: a spade is beaten by a spade or by the queen of hearts alone"
-S_9 = "S9: an open kon has fewer cards than there are players in the game"
+S_9 = "S-9: an open kon has fewer cards than there are players in the game"
 LAST = 10_000
 
 
@@ -76,7 +76,7 @@ def check_games(n: int, seed: int, deck: int, players: int, tuck: str) -> None:
 @pytest.mark.parametrize("tuck", ["eating", "general"])
 @pytest.mark.parametrize(("deck", "players"), PAIRS)
 def test_i_1_i_4_i_5_i_6_i_7(deck: int, players: int, tuck: str) -> None:
-    """I-1, I-4, I-5, I-6, I-7, S9 in 200 games of each kind."""
+    """I-1, I-4, I-5, I-6, I-7, S-9 in 200 games of each kind."""
     check_games(200, 0, deck, players, tuck)
 
 
@@ -84,7 +84,7 @@ def test_i_1_i_4_i_5_i_6_i_7(deck: int, players: int, tuck: str) -> None:
 @pytest.mark.parametrize("tuck", ["eating", "general"])
 @pytest.mark.parametrize(("deck", "players"), PAIRS)
 def test_invariants_in_ten_thousand_games(deck: int, players: int, tuck: str) -> None:
-    """I-1, I-4, I-5, I-6, I-7, S9 in 10 000 games of each kind."""
+    """I-1, I-4, I-5, I-6, I-7, S-9 in 10 000 games of each kind."""
     check_games(10_000, 1000, deck, players, tuck)
 
 

@@ -18,7 +18,7 @@ VARIANTS = list(itertools.product(PAIRS, ("eating", "general")))
 
 
 def limit_of(state: np.ndarray) -> int | None:
-    """S17, from the rule options."""
+    """S-17, from the rule options."""
     given = int(state["max_idle_turns"])
     return {-1: int(state["deck"]) * int(state["seats"]) ** 2, 0: None}.get(given, given)
 

@@ -1,4 +1,4 @@
-"""Shukh's ``resample`` and what seats see: S4, S6, and what is consistent with an unremembered deal."""
+"""Shukh's ``resample`` and what seats see: S-4, S-6, and what is consistent with an unremembered deal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def positions(n: int, seed: int, **options: Any) -> np.ndarray:
 
 @pytest.mark.parametrize(("deck", "players"), PAIRS)
 def test_s_6_a_perfect_memory_knows_all(deck: int, players: int) -> None:
-    """S6: ``state`` equals ``observation``, and resampling renews the random stream and nothing else."""
+    """S-6: ``state`` equals ``observation``, and resampling renews the random stream and nothing else."""
     states = positions(20, 0, deck=deck, players=players)
     batch = Batch(GAME, GAME.options.of(deck=deck, players=players), len(states), ("observation", "state"))
     batch.states[:] = states
@@ -49,7 +49,7 @@ def test_s_6_a_perfect_memory_knows_all(deck: int, players: int) -> None:
 
 
 def test_s_4_the_last_card_is_known_by_elimination() -> None:
-    """S4, S6, R-2.7: everybody's observation shows every hand as soon as the deal is done."""
+    """S-4, S-6, R-2.7: everybody's observation shows every hand as soon as the deal is done."""
     batch = games(50, 3)
     for seat in range(4):
         views = batch.views(np.full(50, seat)).observation
@@ -61,7 +61,7 @@ def test_s_4_the_last_card_is_known_by_elimination() -> None:
 
 @pytest.mark.parametrize(("deck", "players"), PAIRS)
 def test_s_6_memory_of_what_lies_open(deck: int, players: int) -> None:
-    """S6, ``memory="table"``: other hands are dealt anew, sizes kept; own hand, kon and discard stay."""
+    """S-6, ``memory="table"``: other hands are dealt anew, sizes kept; own hand, kon and discard stay."""
     states = positions(30, 1, deck=deck, players=players, memory="table")
     batch = Batch(GAME, GAME.options.of(deck=deck, players=players, memory="table"), len(states))
     for seat in range(players):
@@ -86,7 +86,7 @@ def test_s_6_memory_of_what_lies_open(deck: int, players: int) -> None:
 
 
 def test_s_6_all_deals_are_equally_likely() -> None:
-    """S6: three unseen cards in two hands, one and two."""
+    """S-6: three unseen cards in two hands, one and two."""
     table = Table("9S 6C", "8C", "KC QC", kon=[(0, "7S")], memory="table")
     worlds = redealt(np.repeat(table.batch.states, 6000), 0, 1)
     held = np.bincount((worlds["place"] == 1).argmax(axis=1), minlength=52)
@@ -110,7 +110,7 @@ def test_r_5_1_the_opener_holds_the_nine_of_diamonds() -> None:
 
 
 def test_s_13_who_leads_does_not_hold_the_queen_of_hearts_alone() -> None:
-    """S13: he would have been passed over; all other deals are equally likely."""
+    """S-13: he would have been passed over; all other deals are equally likely."""
     table = Table("9S 6C", "8C", "QH QC", turn=1, memory="table")
     worlds = redealt(np.repeat(table.batch.states, 4000), 0, 1)
     assert (worlds["place"][:, QUEEN_H] == 2).all()

@@ -1,4 +1,4 @@
-"""Shukh: what the rules page settles beyond the rules' text (S1 ... S21), options, rewards and matches."""
+"""Shukh: what the rules page settles beyond the rules' text (S-1 ... S-21), options, rewards and matches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cardgym.kernel import records
 
 
 def test_s_1_players_and_packs() -> None:
-    """S1: 2 to 6 with 36 cards, 2 to 8 with 52; four with 36 if nothing is said."""
+    """S-1: 2 to 6 with 36 cards, 2 to 8 with 52; four with 36 if nothing is said."""
     assert (GAME.options().players, GAME.options().deck) == (4, 36)
     for deck, players in PAIRS:
         options = GAME.options.of(deck=deck, players=players)
@@ -48,7 +48,7 @@ def test_options_that_do_not_exist_are_refused(options: dict[str, Any], message:
 
 
 def test_s_20_no_history() -> None:
-    """S20: two encodings alone, and no list of moves in the state."""
+    """S-20: two encodings alone, and no list of moves in the state."""
     assert GAME.history is None
     assert set(GAME.layouts(GAME.options())) == {"observation", "state"}
     with pytest.raises(ValueError, match="history"):
@@ -65,14 +65,14 @@ def test_actions() -> None:
 
 
 def test_s_8_taking_the_only_card_makes_the_next_player_lead() -> None:
-    """S8, S15: the table is empty, the kon is over, and the player after the taker leads."""
+    """S-8, S-15: the table is empty, the kon is over, and the player after the taker leads."""
     table = Table("9S 6C", "JC 7C", "JH 8C", kon=[(2, "8S")]).play("take")
     assert table.turn == 1
     assert table.legal() == {"JC", "7C"}
 
 
 def test_s_9_a_take_never_closes() -> None:
-    """S9: even if it makes somebody leave."""
+    """S-9: even if it makes somebody leave."""
     for players in (3, 6):
         batch = games(200, 4, players=players)
         left = 0
@@ -89,7 +89,7 @@ def test_s_9_a_take_never_closes() -> None:
 
 
 def test_s_10_a_handless_owner_leaves_in_mid_kon() -> None:
-    """S10: four players, his last card is taken: 3 cards become 2, 4 players become 3, nothing closes."""
+    """S-10: four players, his last card is taken: 3 cards become 2, 4 players become 3, nothing closes."""
     table = Table("9C 6C", "", "JC 7C", "JH 8C", kon=[(1, "8S"), (2, "9S"), (3, "10S")]).play("take")
     assert table.places == [0, 1, 0, 0]
     assert table.state["live"] == 3
@@ -99,7 +99,7 @@ def test_s_10_a_handless_owner_leaves_in_mid_kon() -> None:
 
 
 def test_s_10_leader_without_cards_whose_lead_is_taken() -> None:
-    """S10, S8: A leads his last card, B takes it: A is out and C leads."""
+    """S-10, S-8: A leads his last card, B takes it: A is out and C leads."""
     table = Table("6S", "9C 6C", "JC 7C", "8C 9H").play("6S", "take")
     assert table.places == [1, 0, 0, 0]
     assert table.turn == 2
@@ -107,7 +107,7 @@ def test_s_10_leader_without_cards_whose_lead_is_taken() -> None:
 
 
 def test_s_11_queen_of_hearts_needs_a_card_under_it() -> None:
-    """S11: not a lead; as the second card of four it closes, as the last one it closes too."""
+    """S-11: not a lead; as the second card of four it closes, as the last one it closes too."""
     assert "QH" not in Table("QH 6S", "9C 6C", "JC 7C", "8C 9H").legal()
     for kon in ([(3, "7S")], [(1, "7S"), (2, "8S"), (3, "9S")]):
         table = Table("QH 6S", "9C 6C", "JC 7C", "8C 9H", kon=kon).play("QH")
@@ -116,14 +116,14 @@ def test_s_11_queen_of_hearts_needs_a_card_under_it() -> None:
 
 
 def test_s_12_leaving_together_clockwise_from_the_closer() -> None:
-    """S12: the closer first."""
+    """S-12: the closer first."""
     table = Table("", "9S", "", "6C 8C", "7D 8D", kon=[(4, "5S"), (0, "6S"), (3, "7S"), (2, "8S")], turn=1, deck=52)
     assert table.play("9S").places == [3, 1, 2, 0, 0]
     assert table.turn == 3
 
 
 def test_s_12_two_players_a_queen_on_the_last_card() -> None:
-    """S12, R-10.1.1: A beats B's last card with the queen of hearts as his own last card: A is first, B has lost."""
+    """S-12, R-10.1.1: A beats B's last card with the queen of hearts as his own last card: A is first, B has lost."""
     table = Table("QH", "", kon=[(1, "AS")]).play("QH")
     assert table.over
     assert table.places == [1, 2]
@@ -131,7 +131,7 @@ def test_s_12_two_players_a_queen_on_the_last_card() -> None:
 
 
 def test_s_13_lone_queen_of_hearts_on_lead() -> None:
-    """S13: the lead passes to the next player, the queen stays; no decision is asked and no turn counted."""
+    """S-13: the lead passes to the next player, the queen stays; no decision is asked and no turn counted."""
     table = Table("9S QH", "6C 8C", "7D 8D", kon=[(1, "7S"), (2, "8S")]).play("9S")
     assert table.turn == 1, "seat 0 has closed with the queen left"
     assert table.hand(0) == {"QH"}
@@ -139,11 +139,11 @@ def test_s_13_lone_queen_of_hearts_on_lead() -> None:
     assert table.state["idle"] == 0
     skipped = Table("QH", "6C 8C", "7D 8D", "9D", kon=[(1, "7S")], turn=3).play("take")
     assert skipped.turn == 1
-    assert skipped.state["idle"] == 1, "S21: the take alone"
+    assert skipped.state["idle"] == 1, "S-21: the take alone"
 
 
 def test_s_14_tuck_with_the_last_card() -> None:
-    """S14, S12: who tucks his last card leaves first, then who had a last card in the kon; the eater leads."""
+    """S-14, S-12: who tucks his last card leaves first, then who had a last card in the kon; the eater leads."""
     table = Table("KC 8S", "", "JC", "6H", kon=[(1, "7H"), (2, "9C")], turn=3).play("tuck")
     assert table.places == [0, 2, 0, 1]
     assert table.turn == 0
@@ -151,7 +151,7 @@ def test_s_14_tuck_with_the_last_card() -> None:
 
 
 def test_s_14_a_handless_player_may_be_the_eater() -> None:
-    """S14, S21: one card on the table is enough; who eats is fixed before anybody leaves."""
+    """S-14, S-21: one card on the table is enough; who eats is fixed before anybody leaves."""
     table = Table("", "KC 8S", "JC", "6H 9S", kon=[(0, "7H")], turn=3).play("tuck")
     assert table.hand(0) == {"6H", "7H"}
     assert table.turn == 0
@@ -159,7 +159,7 @@ def test_s_14_a_handless_player_may_be_the_eater() -> None:
 
 
 def test_s_15_empty_table_in_all_three_ways() -> None:
-    """S15: closed, taken empty or eaten, the next decision is a lead."""
+    """S-15: closed, taken empty or eaten, the next decision is a lead."""
     ways = [
         Table("9S 6C", "6S", "7D 8D", kon=[(1, "7S"), (2, "8S")]).play("9S"),
         Table("9S 6C", "6S", "7D 8D", kon=[(1, "7S")]).play("take"),
@@ -175,7 +175,7 @@ def test_s_15_empty_table_in_all_three_ways() -> None:
 
 
 def test_s_16_from_the_start_of_a_game_of_two() -> None:
-    """S16: whoever has the lowest heart gets rid of it on his first turn."""
+    """S-16: whoever has the lowest heart gets rid of it on his first turn."""
     batch = games(200, 3, players=2)
     first = {}
     for rows, before, actions in play(batch, 3):
@@ -188,7 +188,7 @@ def test_s_16_from_the_start_of_a_game_of_two() -> None:
 
 
 def test_s_16_discarding_the_last_card() -> None:
-    """S16: he leaves; with a card in the kon he has to take instead."""
+    """S-16: he leaves; with a card in the kon he has to take instead."""
     table = Table("6H", "JC 10S", kon=[(1, "8S")]).play("discard")
     assert table.over
     assert table.places == [1, 2]
@@ -201,7 +201,7 @@ def test_s_16_discarding_the_last_card() -> None:
 
 
 def test_s_21_lowest_heart_in_the_kon_when_two_are_left() -> None:
-    """S21: only in hand it falls under the duty: whoever takes it discards it on his next turn."""
+    """S-21: only in hand it falls under the duty: whoever takes it discards it on his next turn."""
     table = Table("9S KS", "JC 10S", "", out={2: 1}, kon=[(1, "6H")])
     assert table.legal() == {"take"}
     table.play("take", "JC")
@@ -210,7 +210,7 @@ def test_s_21_lowest_heart_in_the_kon_when_two_are_left() -> None:
 
 
 def test_s_21_lone_queen_after_the_discard() -> None:
-    """S21, S13: the discard leaves nothing to lead, so the lead passes at once; on an open kon he may lay it."""
+    """S-21, S-13: the discard leaves nothing to lead, so the lead passes at once; on an open kon he may lay it."""
     table = Table("6H QH", "JC 10S").play("discard")
     assert table.turn == 1
     assert Table("6H QH", "JC 10S", kon=[(1, "AS")]).play("discard").legal() == {"QH", "take"}
@@ -220,7 +220,7 @@ def test_s_21_lone_queen_after_the_discard() -> None:
 
 
 def test_s_18_a_tuck_that_completes_the_kon_closes_it() -> None:
-    """S18: the tucking player is the closer."""
+    """S-18: the tucking player is the closer."""
     table = Table("6S KD", "JC 10S", "QC 10C", kon=[(1, "7S"), (2, "8S")], tuck="general", idle=4).play("tuck")
     assert {"6S", "7S", "8S"} <= table.discard
     assert table.turn == 0
@@ -228,7 +228,7 @@ def test_s_18_a_tuck_that_completes_the_kon_closes_it() -> None:
 
 
 def test_s_18_queen_of_hearts_under_the_king() -> None:
-    """S18, S21: it does not close by itself, it lies at the bottom and can be taken, and the led card stays another."""
+    """S-18, S-21: it does not close by itself, it lies at the bottom and can be taken, and the led card stays another."""
     table = Table("QH KD", "JC 10S", "QC 10C", "6C 7C", kon=[(3, "KH")], tuck="general")
     assert {"tuck", "QH"} <= table.legal()
     table.play("tuck")
@@ -238,7 +238,7 @@ def test_s_18_queen_of_hearts_under_the_king() -> None:
 
 
 def test_s_18_a_tucked_card_is_its_players_card() -> None:
-    """S18, R-9.1, R-5.9: with nothing else left he is in until it goes, and has to take on his turn."""
+    """S-18, R-9.1, R-5.9: with nothing else left he is in until it goes, and has to take on his turn."""
     table = Table("8C", "KC QS", "JD 9H", "AS AD", kon=[(3, "9C")], tuck="general").play("tuck")
     assert table.places == [0, 0, 0, 0]
     table = Table("8C", "KC QS", "JD 9H", "AS AD", kon=[(3, "9C")], tuck="general").play("tuck", "take")
@@ -249,7 +249,7 @@ def test_s_18_a_tucked_card_is_its_players_card() -> None:
 
 
 def test_s_17_default_limit() -> None:
-    """S17: cards in the pack times players squared; None is no limit."""
+    """S-17: cards in the pack times players squared; None is no limit."""
     for deck, players in PAIRS:
         limit = deck * players * players
         others = [f"{rank}S {rank}C" for rank in ("8", "10", "J", "Q", "K", "A", "6")]
@@ -265,7 +265,7 @@ def test_s_17_default_limit() -> None:
 
 
 def test_s_17_places_and_rewards_of_a_stall() -> None:
-    """S17: fewest cards in hand first, equal hands share; cards in the kon do not count (S21)."""
+    """S-17: fewest cards in hand first, equal hands share; cards in the kon do not count (S-21)."""
     options: dict[str, Any] = {"max_idle_turns": 50, "idle": 49}
     table = Table("9S 6C", "8C", "", "KC QC", kon=[(1, "7S"), (1, "6S")], out={2: 1}, **options).play("take")
     assert table.over
@@ -281,7 +281,7 @@ def test_s_17_places_and_rewards_of_a_stall() -> None:
 
 
 def test_s_17_a_regular_end_on_the_limit_turn_is_no_stall() -> None:
-    """S17, S21."""
+    """S-17, S-21."""
     table = Table("6C 7C", "", kon=[(1, "7S")], max_idle_turns=50, idle=49).play("take")
     assert table.over
     assert table.state["stalled"] == 0
@@ -289,7 +289,7 @@ def test_s_17_a_regular_end_on_the_limit_turn_is_no_stall() -> None:
 
 
 def test_s_17_what_resets_the_counter() -> None:
-    """S17, S21: a discard does; leaving, taking, tucking and leading do not."""
+    """S-17, S-21: a discard does; leaving, taking, tucking and leading do not."""
     leaving = Table("6C 7C", "", "8C 9C", kon=[(1, "7S")], idle=9).play("take")
     assert leaving.places == [0, 1, 0]
     assert leaving.state["idle"] == 10
@@ -354,7 +354,7 @@ class Matches:
     "options", [{}, {"players": 2, "parties_per_match": 3}, {"max_idle_turns": 50, "reward": "loser", "players": 5}]
 )
 def test_r_4_15_r_10_2_s_2_match(options: dict[str, Any]) -> None:
-    """R-4.15, R-10.2, S2: the loser of a party shuffles the next and has one point more; the fewest points win.
+    """R-4.15, R-10.2, S-2: the loser of a party shuffles the next and has one point more; the fewest points win.
 
     A stalled party costs no point, counts as played, and the same player shuffles again.
     """

@@ -211,7 +211,7 @@ def test_r_3_7_r_3_7_1_queen_of_hearts_beats_all_and_closes(top: str, under: lis
 
 
 def test_r_3_7_2_queen_of_hearts_is_never_led() -> None:
-    """R-3.7.2: not even as the last card; who has nothing else is passed over (S13)."""
+    """R-3.7.2: not even as the last card; who has nothing else is passed over (S-13)."""
     assert Table("QH 9S", "JC", "JH").legal() == {"9S"}
     table = Table("QH", "JC 9S", "JH 8H", kon=[(1, "7S")], turn=2).play("take")
     assert table.turn == 1, "seat 0 would lead"
@@ -352,7 +352,7 @@ def test_r_9_2_places_in_order_of_leaving() -> None:
 
 
 def test_r_9_3_s_16_two_left_the_lowest_heart_goes() -> None:
-    """R-9.3, S16: it must be discarded before anything else, on lead and in an open kon."""
+    """R-9.3, S-16: it must be discarded before anything else, on lead and in an open kon."""
     lead, beat, nothing = {"9S", "KS"}, {"9S", "KS", "take"}, {"take"}
     for kon, then in (([], lead), ([(1, "7S")], beat), ([(1, "7H")], nothing)):
         table = Table("6H 9S KS", "JC 10S", "", out={2: 1}, kon=kon, idle=7)
@@ -360,7 +360,7 @@ def test_r_9_3_s_16_two_left_the_lowest_heart_goes() -> None:
         table.play("discard")
         assert "6H" in table.discard
         assert table.turn == 0, "the turn goes on"
-        assert table.state["idle"] == 0, "S21"
+        assert table.state["idle"] == 0, "S-21"
         assert table.legal() == then
 
 

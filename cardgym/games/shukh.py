@@ -1,6 +1,6 @@
 """Shukh: two to eight players shed their cards, diamonds are trumps, spades yield only to spades.
 
-Rules with their ids (R-3.1, I-4, V-2, S16): ``docs/envs/shukh.md``.  Played here is the lawful game: only legal
+Rules with their ids (R-3.1, I-4, V-2, S-16): ``docs/envs/shukh.md``.  Played here is the lawful game: only legal
 moves exist, and the engine deals, sweeps and passes the turn.
 
 A *kon* is one round of cards laid on each other.  It closes when it holds as many cards as players are still in;
@@ -36,7 +36,7 @@ NINE_D, QUEEN_H = PACK_52.card("9D"), PACK_52.card("QH")
 TAKE, TUCK, DISCARD_LOW_HEART, NUM_ACTIONS = 52, 53, 54, 55
 # Where a card is; a hand's code is its seat, that of a card which a seat laid on the kon is LAID + seat.
 LAID, DISCARD, ABSENT = SEATS, 2 * SEATS, 2 * SEATS + 1
-DEALS = 9  # S5: a deal that leaves somebody without cards is made anew, eight times at most
+DEALS = 9  # S-5: a deal that leaves somebody without cards is made anew, eight times at most
 AUTO, NEVER = -1, 0  # numbers of the words of `max_idle_turns`
 
 
@@ -70,10 +70,10 @@ class ShukhOptions(Options):
 
     episode: str = option("party", "one party, or a match of several (R-10.2)", choices=("party", "match"))
     deck: int = option(36, "cards in the pack (R-2.1)", choices=(36, 52))
-    players: int = option(4, "number of players (S1); more than 6 need 52 cards", choices=(2, 3, 4, 5, 6, 7, 8))
+    players: int = option(4, "number of players (S-1); more than 6 need 52 cards", choices=(2, 3, 4, 5, 6, 7, 8))
     memory: str = option(
         "perfect",
-        "what `observation` remembers of the cards dealt face up (S6): everything, or nothing but what lies open",
+        "what `observation` remembers of the cards dealt face up (S-6): everything, or nothing but what lies open",
         choices=("perfect", "table"),
     )
     reward: str = option(
@@ -89,13 +89,13 @@ class ShukhOptions(Options):
     )
     max_idle_turns: int | str | None = option(
         "auto",
-        "house rule (S17): turns without a discard after which a party ends; `auto`: cards in the pack times "
+        "house rule (S-17): turns without a discard after which a party ends; `auto`: cards in the pack times "
         "players squared; None: no limit",
         low=50,
         high=100_000,
         words={"auto": AUTO, None: NEVER},
     )
-    parties_per_match: int = option(5, "parties in a match (S2)", low=1, high=100)
+    parties_per_match: int = option(5, "parties in a match (S-2)", low=1, high=100)
 
     def check(self) -> None:
         if self.deck == 36 and self.players > 6:
@@ -156,7 +156,7 @@ def _layouts(players: int, match: bool) -> Mapping[str, Layout]:
             Segment("points", (players,), f"{around}: parties lost in this match", since="party end", high=100),
             Segment("parties", (1,), "parties finished in this match", since="party end", high=100),
         ]
-    # Nothing that is hidden takes part: the whole state is what a perfect memory knows (S6).
+    # Nothing that is hidden takes part: the whole state is what a perfect memory knows (S-6).
     return {name: Layout(segments, PACK_52, ACTIONS) for name in ("observation", "state")}
 
 
@@ -183,9 +183,9 @@ def low_heart(s):
 
 @helper
 def deal(s):
-    """R-4: shuffle and deal; anew while somebody is left without cards (S5)."""
+    """R-4: shuffle and deal; anew while somebody is left without cards (S-5)."""
     if s.shuffler < 0:
-        s.shuffler = rng.below(s.rng, int(s.seats))  # S2
+        s.shuffler = rng.below(s.rng, int(s.seats))  # S-2
     size = 0
     s.order[:] = -1
     for c in range(CARDS):
@@ -226,13 +226,13 @@ def draw(s, seat, drawn):
     if receiver >= 0 and drawn < s.deck - 1:
         _stack(s, receiver, card)  # R-4.4.3
         return seat
-    _stack(s, seat, card)  # R-4.4.4; R-4.9, S4: the last card stays in any case
+    _stack(s, seat, card)  # R-4.4.4; R-4.9, S-4: the last card stays in any case
     return (seat + 1) % int(s.seats)
 
 
 @helper
 def _unload(s, seat):
-    """R-4.4.1, S3: before every draw top cards that fit elsewhere have to go there."""
+    """R-4.4.1, S-3: before every draw top cards that fit elsewhere have to go there."""
     while s.top[seat] >= 0:
         card = int(s.top[seat])
         receiver = _receiver(s, seat, card)
@@ -265,7 +265,7 @@ def _stack(s, seat, card):
 
 @helper
 def begin(s):
-    """R-5.1, S7: the holder of the nine of diamonds opens the party."""
+    """R-5.1, S-7: the holder of the nine of diamonds opens the party."""
     s.opener = s.place[NINE_D]
     s.kon[:] = -1
     s.height = 0
@@ -287,7 +287,7 @@ def legal(s, mask):
     if s.over:
         return
     place, seat = s.place, s.player
-    if s.live == 2 and place[low_heart(s)] == seat:  # R-9.3, S16: before anything else
+    if s.live == 2 and place[low_heart(s)] == seat:  # R-9.3, S-16: before anything else
         mask[DISCARD_LOW_HEART] = 1
     elif s.height == 0:  # R-5.2
         for c in range(CARDS):
@@ -306,7 +306,7 @@ def legal(s, mask):
 def tucked_card(s):
     """The card that may be tucked under the kon, -1 if none may.
 
-    R-3.6.2, S14: the lowest heart under the next one.  V-1, S18: any card under the next of its suit, an ace
+    R-3.6.2, S-14: the lowest heart under the next one.  V-1, S-18: any card under the next of its suit, an ace
     under the lowest card.
     """
     bottom = int(s.kon[0])
@@ -334,13 +334,13 @@ def apply(s, action):
             following = _lay(s, seat, action)
     if s.live <= 1:  # R-10.1
         _end_party(s, False)
-    elif 0 < idle_limit(s) <= s.idle:  # S17
+    elif 0 < idle_limit(s) <= s.idle:  # S-17
         _rank_by_hands(s)
         _end_party(s, True)
     else:
         s.player = following
         if s.height == 0 and s.held[following] == 1 and s.place[QUEEN_H] == following:
-            s.player = _next_live(s, following)  # S13: the queen of hearts alone cannot lead
+            s.player = _next_live(s, following)  # S-13: the queen of hearts alone cannot lead
 
 
 @helper
@@ -355,7 +355,7 @@ def _next_live(s, seat):
 
 @helper
 def _lay(s, seat, card):
-    """R-5.2, R-5.3a: lead or beat; the card may close the kon (R-5.5, S11)."""
+    """R-5.2, R-5.3a: lead or beat; the card may close the kon (R-5.5, S-11)."""
     s.place[card] = LAID + seat
     s.held[seat] -= 1
     s.lying[seat] += 1
@@ -386,7 +386,7 @@ def _clear_kon(s):
 
 @helper
 def _take(s, seat):
-    """R-5.8, S10: the bottom card, whoever laid it; S8: when it was the only card the next player leads."""
+    """R-5.8, S-10: the bottom card, whoever laid it; S-8: when it was the only card the next player leads."""
     bottom = int(s.kon[0])
     owner = int(s.place[bottom]) - LAID
     s.lying[owner] -= 1
@@ -412,7 +412,7 @@ def _tuck(s, seat):
         s.kon[i] = s.kon[i - 1]
     s.kon[0] = card
     s.height += 1
-    if s.height == s.live:  # S18
+    if s.height == s.live:  # S-18
         return _close(s, seat)
     return _next_live(s, seat)
 
@@ -442,7 +442,7 @@ def _discard_low_heart(s, seat):
 
 @helper
 def _leave(s, first):
-    """R-9.1: who has no card in hand and none in the kon is out; S12: in the order clockwise from ``first``."""
+    """R-9.1: who has no card in hand and none in the kon is out; S-12: in the order clockwise from ``first``."""
     for i in range(s.seats):
         seat = (first + i) % int(s.seats)
         if s.finish[seat] == 0 and s.held[seat] == 0 and s.lying[seat] == 0:
@@ -455,7 +455,7 @@ def _leave(s, first):
 
 @helper
 def idle_limit(s):
-    """S17: turns without a discard that end a party, 0 for no limit."""
+    """S-17: turns without a discard that end a party, 0 for no limit."""
     if s.max_idle_turns == AUTO:
         return int(s.deck) * int(s.seats) * int(s.seats)
     return int(s.max_idle_turns)
@@ -463,7 +463,7 @@ def idle_limit(s):
 
 @helper
 def _rank_by_hands(s):
-    """S17: after a stall the fewest cards in hand come first; equal hands share a place, the best of theirs."""
+    """S-17: after a stall the fewest cards in hand come first; equal hands share a place, the best of theirs."""
     for seat in range(s.seats):
         if s.finish[seat] == 0:
             rank = s.seats - s.live + 1
@@ -494,7 +494,7 @@ def _end_party(s, stalled):
     if stalled:
         s.stalled_parties += 1
     else:
-        s.scores[loser] += 1  # S2
+        s.scores[loser] += 1  # S-2
         s.shuffler = loser  # R-4.15
     if s.parties == s.parties_per_match:
         s.over = 1
@@ -527,7 +527,7 @@ def _pay(s):
 
 @helper
 def observe(s, seat, out):
-    _observe(s, seat, out, s.memory == 0 or _others_holding(s, seat) <= 1)
+    _observe(s, int(seat), out, s.memory == 0 or _others_holding(s, seat) <= 1)
 
 
 @helper
@@ -553,18 +553,19 @@ def _observe(s, seat, out, knows_hands):
     for i in range(laid, laid + CARDS * seats):
         out[i] = 0
     if s.height > 0:
-        out[O_TOP + s.kon[s.height - 1]] = 1
-        out[O_BOTTOM + s.kon[0]] = 1
+        out[O_TOP + int(s.kon[s.height - 1])] = 1
+        out[O_BOTTOM + int(s.kon[0])] = 1
     for i in range(s.height):
         card = int(s.kon[i])
+        owner = int(place[card]) - LAID
         out[O_ORDER + card] = i + 1
-        out[laid + CARDS * ((place[card] - LAID - seat + seats) % seats) + card] = 1
+        out[laid + CARDS * ((owner - seat + seats) % seats) + card] = 1
     limit = idle_limit(s)
-    out[O_IDLE] = 0 if limit == 0 else 100 * s.idle // limit
+    out[O_IDLE] = 0 if limit == 0 else 100 * int(s.idle) // limit
     if not s.over:
-        out[O_SEATS + (s.player - seat + seats) % seats] = 1
-    out[O_SEATS + seats + (s.shuffler - seat + seats) % seats] = 1
-    out[O_SEATS + 2 * seats + (s.opener - seat + seats) % seats] = 1
+        out[O_SEATS + (int(s.player) - seat + seats) % seats] = 1
+    out[O_SEATS + seats + (int(s.shuffler) - seat + seats) % seats] = 1
+    out[O_SEATS + 2 * seats + (int(s.opener) - seat + seats) % seats] = 1
     for i in range(seats):
         who = (seat + i) % seats
         out[O_SEATS + 3 * seats + i] = s.finish[who]
@@ -591,10 +592,10 @@ def reveal(s, out):
 
 @helper
 def resample(s, seat, salt):
-    """S6: a perfect memory leaves only chance open; otherwise the unseen cards are dealt anew, all ways equally likely.
+    """S-6: a perfect memory leaves only chance open; otherwise the unseen cards are dealt anew, all ways equally likely.
 
     Two things are known of the hands in any case: the opener still holds the nine of diamonds at his first
-    decision (R-5.1), and who has to lead from a single card does not hold the queen of hearts (S13).
+    decision (R-5.1), and who has to lead from a single card does not hold the queen of hearts (S-13).
     """
     rng.scramble(s.rng, salt)
     if s.memory == 0:
