@@ -874,12 +874,12 @@ class _Scripted:
 
 
 def _check_single_agent(s: Subject, reference: Sequence[Moment], seed: int, seat: int) -> None:
-    """What one seat sees in the single-agent view is what it sees in the first episode of the reference."""
+    """What a seat and its partners see in the single-agent view is what they see in the reference's first episode."""
     from cardgym.wrappers import SelfPlay
 
     env = SelfPlay(s.made(), [_Scripted(s, seed)], seat=seat)
     observation, info = env.reset(seed=seed)
-    earned = np.zeros(s.seats)
+    earned, team_of = np.zeros(s.seats), s.game.team_of(s.options)
     reward, over = 0.0, False
     for step, moment in enumerate(reference):
         where = f"{s}: single-agent view of seat {seat}, seed {seed}, step {step}"
@@ -888,7 +888,7 @@ def _check_single_agent(s: Subject, reference: Sequence[Moment], seed: int, seat
             assert over, f"{where}: not over"
             assert reward == earned[seat], f"{where}: reward {reward}, not {earned[seat]}"
             return
-        if moment.player != seat:
+        if team_of[moment.player] != team_of[seat]:
             continue
         assert not over, f"{where}: over too early"
         mask = env.action_masks()

@@ -75,7 +75,7 @@ class Result(NamedTuple):
     """How a deal ended: seats 0 and 2 are pair 0."""
 
     ending: str
-    loser: int | None
+    loser: int  # a pair, -1 none
     penalty: int
 
 
@@ -138,7 +138,7 @@ class Referee:
         else:
             high = yield from self._bidding()
             if not high:
-                return Result("passed out", None, 0)
+                return Result("passed out", -1, 0)
             self.leader = self.declarer
         for self.trick in range(1, 9):
             honest = yield from self._one_trick()

@@ -80,9 +80,7 @@ def test_every_encoding_says_what_the_referee_says(options: dict[str, str]) -> N
         assert (info["ending"], info["loser"], info["penalty"]) == r.result
         assert info["points"] == [sum(observation(r, p)["points"][:1]) for p in (0, 1)]
         x = r.result.penalty
-        assert rewards.tolist() == [
-            0 if r.result.loser is None else -x if p % 2 == r.result.loser else x for p in range(4)
-        ]
+        assert rewards.tolist() == [0 if r.result.loser < 0 else -x if p % 2 == r.result.loser else x for p in range(4)]
     assert {r.result.ending for r in referees} >= {"rams", "marks"}
     assert sum(r.face == "face down" for r in referees) > 3
     assert any(r.stopped_by is not None for r in referees)
