@@ -71,3 +71,10 @@ PACK_32 = Pack("32", ("7", "8", "9", "J", "Q", "K", "10", "A"))
 
 PACK_52 = Pack("52", ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"))
 """52 cards in the order of Shukh, which also plays with the 36 from the six up."""
+
+PACK_78 = Pack(
+    "78",
+    ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "C", "Q", "K"),
+    (*(f"T{rank}" for rank in range(1, 22)), "Excuse"),
+)
+"""78 cards of Tarot: suits from 1 to king (C is the cavalier, so ``"CC"`` is that of clubs), 21 trumps, the Excuse."""
