@@ -478,7 +478,7 @@ def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
     so the worlds are those of an observer who remembers all.
     """
     remembered = trail.states.copy()
-    if "memory" in s.game.dtype.names:
+    if "memory" in (s.game.dtype.names or ()):
         remembered["memory"] = 0
     world = _other_world(s, remembered, seat, seed + 1)
     acting = trail.states["player"]
@@ -932,7 +932,7 @@ def _hash_states(sha: Any, states: np.ndarray) -> None:
 
 
 def check_jit(env_id: str, *, games: int = 2, seed: int = 0, moves: int = LIMIT, **options: Any) -> None:
-    """Compiled code and plain Python (``NUMBA_DISABLE_JIT=1``, in a process of its own) have the same :func:`digest`."""
+    """Compiled code and plain Python (``NUMBA_DISABLE_JIT=1``, in a process of its own) have one :func:`digest`."""
     arguments = {"games": games, "seed": seed, "moves": moves, **options}
     call = f"from cardgym.testing import digest; print(digest({env_id!r}, **{arguments!r}))"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}

@@ -19,6 +19,10 @@ GAMES = cardgym.game_names()
 DEFINED = re.compile(r"\*\*([^\W\d_]+-\d+(?:\.\d+)*[a-z]?)\*\*")
 
 
+# Shukh's rules have numbers from an edition whose penalties are not played here.
+ELSEWHERE = {"shukh": {"R": {7, 8}, "I": {2, 3}}}
+
+
 @pytest.fixture(scope="module")
 def generate() -> ModuleType:
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
@@ -72,7 +76,8 @@ def test_every_rule_stands_on_the_page_once_and_no_number_is_missing(game):
     numbers: dict[str, set[int]] = {}
     for prefix, number in (re.match(r"([^\W\d_]+)-(\d+)", i).groups() for i in ids):
         numbers.setdefault(prefix, set()).add(int(number))
-    assert all(found == set(range(1, len(found) + 1)) for found in numbers.values()), numbers
+    for prefix, found in numbers.items():
+        assert found | ELSEWHERE.get(game, {}).get(prefix, set()) == set(range(1, max(found) + 1)), prefix
 
 
 def test_chouine_has_its_22_rules():

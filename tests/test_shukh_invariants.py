@@ -1,4 +1,4 @@
-"""Shukh's invariants I-1, I-4 ... I-7 and S-9 after every step of random games, for every pack and number of players."""
+"""Shukh's invariants I-1, I-4 ... I-7 and S-9 after every step of random games, for all packs and players."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def test_s_18_a_tuck_that_completes_the_kon_closes_it() -> None:
 
 
 def test_s_18_queen_of_hearts_under_the_king() -> None:
-    """S-18, S-21: it does not close by itself, it lies at the bottom and can be taken, and the led card stays another."""
+    """S-18, S-21: it closes nothing by itself, lies at the bottom and can be taken; it was not led."""
     table = Table("QH KD", "JC 10S", "QC 10C", "6C 7C", kon=[(3, "KH")], tuck="general")
     assert {"tuck", "QH"} <= table.legal()
     table.play("tuck")

@@ -336,8 +336,8 @@ def test_r_6_1_one_card_is_known_to_all_at_once() -> None:
 # --- 9 and 10: leaving, two left, the end ----------------------------------------------------
 
 
-def test_r_9_1_out_when_hand_and_kon_hold_nothing_of_his() -> None:
-    """R-9.1: not before, and at that moment; then fewer cards close a kon."""
+def test_r_9_1_r_9_1_1_out_when_hand_and_kon_hold_nothing_of_his() -> None:
+    """R-9.1, R-9.1.1: not before, and at that moment, since nothing is owed; then fewer cards close a kon."""
     table = Table("9S", "6C", "JC 7C", "JH 8C", kon=[(3, "8S")]).play("9S")
     assert table.places == [0, 0, 0, 0]
     table.play("take", "take")

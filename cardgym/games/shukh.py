@@ -183,7 +183,7 @@ def low_heart(s):
 
 @helper
 def deal(s):
-    """R-4: shuffle and deal; anew while somebody is left without cards (S-5)."""
+    """R-4.1: shuffle and deal; anew while somebody is left without cards (S-5)."""
     if s.shuffler < 0:
         s.shuffler = rng.below(s.rng, int(s.seats))  # S-2
     size = 0
@@ -355,7 +355,7 @@ def _next_live(s, seat):
 
 @helper
 def _lay(s, seat, card):
-    """R-5.2, R-5.3a: lead or beat; the card may close the kon (R-5.5, S-11)."""
+    """R-5.2, R-5.3: lead or beat; the card may close the kon (R-5.5, S-11)."""
     s.place[card] = LAID + seat
     s.held[seat] -= 1
     s.lying[seat] += 1
@@ -592,8 +592,9 @@ def reveal(s, out):
 
 @helper
 def resample(s, seat, salt):
-    """S-6: a perfect memory leaves only chance open; otherwise the unseen cards are dealt anew, all ways equally likely.
+    """S-6: a perfect memory leaves only chance open; otherwise the unseen cards are dealt anew.
 
+    All ways are equally likely.
     Two things are known of the hands in any case: the opener still holds the nine of diamonds at his first
     decision (R-5.1), and who has to lead from a single card does not hold the queen of hearts (S-13).
     """
@@ -669,6 +670,16 @@ def info(s: Any) -> dict[str, Any]:
     return facts
 
 
+def _seats(options: Options) -> int:
+    players: int = options.players  # type: ignore[attr-defined]
+    return players
+
+
+def _tables(options: Options) -> Mapping[str, Layout]:
+    match: bool = options.episode == "match"  # type: ignore[attr-defined]
+    return _layouts(_seats(options), match)
+
+
 GAME = Game(
     name="shukh",
     title="Shukh",
@@ -676,8 +687,8 @@ GAME = Game(
     actions=ACTIONS,
     options=ShukhOptions,
     dtype=STATE,
-    layouts=lambda options: _layouts(options.players, options.episode == "match"),
-    seats=lambda options: options.players,
+    layouts=_tables,
+    seats=_seats,
     reset_options=("shuffler",),
     deal=deal,
     legal=legal,
