@@ -12,7 +12,7 @@ I_1 = "I-1: every card is in exactly one zone"
 I_4 = "I-4: a kon closes by count or by the queen of hearts"
 I_5 = "I-5: a closed kon is in the discard at once, and nothing comes back from there"
 I_6 = "I-6: the queen of hearts is never led"
-I_7 = "I-7: a spade is beaten by a spade or by the queen of hearts alone"
+I_7 = "I-7, as S-19 reads it: a spade is beaten by a spade or by the queen of hearts alone"
 S_9 = "S-9: an open kon has fewer cards than there are players in the game"
 LAST = 10_000
 
