@@ -49,7 +49,7 @@ types: venv
 		| sed -E 's#^cardgym/(wrappers|baselines|configs)/#\1/#; s#^(../../)+##'
 
 tests: venv
-	$(BIN)/pytest -m "not long" $(ARGS)
+	$(BIN)/pytest -m "not long" -n auto $(ARGS)
 
 check-long: venv ## every test, the slow ones too
 	$(BIN)/pytest $(ARGS)
