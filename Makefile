@@ -52,7 +52,7 @@ tests: venv
 	$(BIN)/pytest -m "not long" -n auto $(ARGS)
 
 check-long: venv ## every test, the slow ones too
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -m "long or not long" $(ARGS)
 
 bench: venv ## measure speed, write the table into docs/benchmarks.md
 	$(BIN)/python benchmarks/speed.py --out runs/bench --docs docs/benchmarks.md $(ARGS)
