@@ -900,11 +900,7 @@ def text(s: Any, seat: int | None) -> str:
 
 
 def _text_seat(s: Any, who: int, seat: int | None) -> str:
-    # Trumps first, then by suit, high to low
-    order = sorted(
-        np.flatnonzero((s.owner == who) & (s.trick_of == 0)),
-        key=lambda c: (CLASS[s.trump, c] != TRUMPS, c >> 3, -int(STRENGTH[s.trump, c])),
-    )
+    order = sorted(np.flatnonzero((s.owner == who) & (s.trick_of == 0)), key=lambda c: _text_order(s.trump, int(c)))
     if seat is None or seat == who:
         hand = [PACK_32.symbols[c] for c in order if c != s.down]
     else:
@@ -919,6 +915,14 @@ def _text_seat(s: Any, who: int, seat: int | None) -> str:
     if s.signed and s.log_seat[s.down_at] == who and (s.sign == 1 or seat is None or (who - seat) % 2 == 0):
         told.append(ACTIONS[SIGN_WORD + s.signed - 1].name)
     return f"  seat {who}{' (' + ', '.join(told) + ')' if told else ''}: {' '.join(hand) or '-'}"
+
+
+def _text_order(trump: int, card: int) -> tuple[int, int]:
+    """Trumps first, then by suit, high to low."""
+    suit = card // RANKS
+    if card % RANKS in (JACK, QUEEN) or suit == trump:
+        return -1, -int(STRENGTH[trump, card])
+    return suit, -int(STRENGTH[(suit + 1) % 4, card])
 
 
 def _text_end(s: Any) -> str:

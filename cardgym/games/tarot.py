@@ -452,7 +452,7 @@ def _prove(s, seat, card):
         if s.trick == 1 and s.called >= 0:  # TA-31: unless of the called suit
             s.no_suit[seat, s.called // RANKS] = 0
             s.no_called[seat] = 1
-    if lead < 0 or card // RANKS == lead:
+    if lead < 0 or (lead < 4 and card // RANKS == lead):
         return
     if lead < 4:
         s.no_suit[seat, lead] = 1

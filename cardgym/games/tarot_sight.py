@@ -13,9 +13,9 @@ from cardgym.games.tarot_tables import (
     H_ACTOR,
     H_CHIEN,
     H_DEALER,
+    H_DEALS,
     H_DEALT,
     H_ECART,
-    H_REDEALS,
     HIST_AT,
     LAYING,
     LOG,
@@ -67,6 +67,8 @@ from cardgym.games.tarot_tables import (
     can_show,
     plain_to_lay,
     revealed,
+    seat_after,
+    seats_between,
 )
 from cardgym.kernel import helper
 
@@ -78,8 +80,7 @@ def observe(s, seat, out):
     at = OBS_AT[s.seats - 3]
     for i in range(at[O_HAND]):
         out[i] = 0
-    for i in range(at[O_SUIT_LED], OBS_SIZE[s.seats - 3]):
-        out[i] = 0
+    out[at[O_SUIT_LED] : OBS_SIZE[s.seats - 3]] = 0
     _observe_cards(s, seat, out)
     _observe_seats(s, seat, out)
     _observe_trick(s, seat, out)
@@ -89,92 +90,107 @@ def observe(s, seat, out):
 
 
 @helper
+def _plane(out, start):
+    """The part of an encoding that has a number for every card; indices into it are provably in range, so loops
+    over it become vector code."""
+    return out[start : start + CARDS]
+
+
+@helper
 def _observe_cards(s, seat, out):
     at = OBS_AT[s.seats - 3]
     n = int(s.seats)
     place, played_in, played_by, shown_by = s.place, s.played_in, s.played_by, s.shown_by
-    hand, table, shown = at[O_HAND], at[O_TABLE], at[O_SHOWN]
+    hand, table, shown = _plane(out, at[O_HAND]), _plane(out, at[O_TABLE]), _plane(out, at[O_SHOWN])
     for c in range(CARDS):
-        out[hand + c] = place[c] == seat
-    _write_chien_and_ecart(s, seat, out, at[O_CHIEN], at[O_ECART])
+        hand[c] = place[c] == seat
+    _write_chien_and_ecart(s, seat, _plane(out, at[O_CHIEN]), _plane(out, at[O_ECART]))
     trick = s.trick if s.over == 0 else 127
     for c in range(CARDS):
-        out[table + c] = played_in[c] == trick
+        table[c] = played_in[c] == trick
     for c in range(CARDS):
-        out[shown + c] = shown_by[c] != 0
+        shown[c] = shown_by[c] != 0
     for i in range(1, n):
-        _write_may_hold(s, seat, (seat + i) % n, out, at[O_MAY_HOLD] + (i - 1) * CARDS)
+        _write_may_hold(s, seat, seat_after(seat, i, n), _plane(out, at[O_MAY_HOLD] + (i - 1) * CARDS))
     for i in range(n):
-        code = (seat + i) % n + 1
-        played = at[O_PLAYED] + i * CARDS
+        code = seat_after(seat, i, n) + 1
+        played = _plane(out, at[O_PLAYED] + i * CARDS)
         for c in range(CARDS):
-            out[played + c] = played_in[c] if played_by[c] == code else 0
+            played[c] = played_in[c] if played_by[c] == code else 0
 
 
 @helper
-def _write_chien_and_ecart(s, seat, out, chien, ecart):
+def _write_chien_and_ecart(s, seat, chien, ecart):
     place, dealt = s.place, s.dealt
     code = CHIEN if s.chien_open or revealed(s) else -1
     for c in range(CARDS):
-        out[chien + c] = dealt[c] == code
+        chien[c] = dealt[c] == code
     code = ECART if s.taker == seat or revealed(s) else -1
     for c in range(PLAIN):
-        out[ecart + c] = place[c] == code
+        ecart[c] = place[c] == code
     for c in range(PLAIN, CARDS):  # TA-7: trumps are shown
-        out[ecart + c] = place[c] == ECART
+        ecart[c] = place[c] == ECART
 
 
 @helper
-def _write_may_hold(s, seat, other, out, at):
+def _write_may_hold(s, seat, other, plane):
     """TA-23: cards that ``other`` may hold for all that ``seat`` knows.
 
     Depends on where a card lies only so far as ``seat`` can tell its place.
     """
-    place = s.place
+    place, dealt = s.place, s.dealt
     if s.held[other] == 0:
-        for c in range(CARDS):
-            out[at + c] = 0
+        plane[:] = 0
         return
     hidden = CHIEN if s.taker == seat else ECART  # the last place out of the seat's sight
-    for suit in range(4):
-        has = s.no_suit[other, suit] == 0
-        for c in range(suit * RANKS, suit * RANKS + RANKS):
-            out[at + c] = (place[c] <= hidden) & (place[c] != seat) & has
-    top = TRUMP + s.cap[other]
-    for c in range(PLAIN, CARDS):
-        out[at + c] = (place[c] <= CHIEN) & (place[c] != seat) & ((c <= top) | (c == EXCUSE))
+    for c in range(CARDS):
+        plane[c] = (place[c] <= hidden) & (place[c] != seat)
     if s.chien_open and other != s.taker:
         for c in range(CARDS):
-            out[at + c] &= s.dealt[c] != CHIEN
+            plane[c] &= dealt[c] != CHIEN
+    for suit in range(4):
+        if s.no_suit[other, suit]:
+            for c in range(suit * RANKS, (suit + 1) * RANKS):
+                plane[c] = 0
+    for c in range(PETIT + s.cap[other], EXCUSE):
+        plane[c] = 0
+    if s.laid_trumps > 0:
+        _limit_by_ecart(s, other, plane)
     if s.poignee[0] + s.poignee[1] + s.poignee[2] + s.poignee[3] + s.poignee[4] > 0:
-        _limit_by_poignees(s, other, out, at)
+        _limit_by_poignees(s, other, plane)
     if s.called >= 0:
-        _limit_by_call(s, other, out, at)
-    if s.laid_trumps > 0 and other == s.taker and s.phase != LAYING:  # TA-7: all other plain cards went
-        for c in range(PLAIN):
-            if plain_to_lay(s, c):
-                out[at + c] = 0
+        _limit_by_call(s, other, plane)
 
 
 @helper
-def _limit_by_poignees(s, other, out, at):
+def _limit_by_ecart(s, other, plane):
+    """TA-7: trumps laid away are seen; they tell that all plain cards that could go went."""
+    for c in range(PLAIN, CARDS):
+        plane[c] &= s.place[c] != ECART
+    if other == s.taker and s.phase != LAYING:
+        for c in range(PLAIN):
+            plane[c] &= not plain_to_lay(s, c)
+
+
+@helper
+def _limit_by_poignees(s, other, plane):
     """TA-10: shown cards are where they were shown; who shows the Excuse has no other trumps."""
     for c in range(PLAIN, CARDS):
-        out[at + c] &= (s.shown_by[c] == 0) | (s.shown_by[c] == other + 1)
+        plane[c] &= (s.shown_by[c] == 0) | (s.shown_by[c] == other + 1)
     if s.shown_by[EXCUSE] == other + 1:
         for c in range(PLAIN, EXCUSE):
-            out[at + c] &= s.shown_by[c] == other + 1
+            plane[c] &= s.shown_by[c] == other + 1
 
 
 @helper
-def _limit_by_call(s, other, out, at):
+def _limit_by_call(s, other, plane):
     """TA-31: who calls a rank below the kings was dealt all cards of the ranks above it."""
     if other != s.taker:
         for suit in range(4):
             for rank in range(s.called % RANKS + 1, RANKS):
-                out[at + suit * RANKS + rank] = 0
+                plane[suit * RANKS + rank] = 0
     if s.no_called[other]:
-        out[at + s.called] = 0
+        plane[s.called] = 0
 
 
 @helper
@@ -182,7 +198,7 @@ def _observe_seats(s, seat, out):
     at = OBS_AT[s.seats - 3]
     n = int(s.seats)
     for i in range(n):
-        who = (seat + i) % n
+        who = seat_after(seat, i, n)
         out[at[O_TO_ACT] + i] = s.player == who and not s.over
         out[at[O_DEALER] + i] = s.dealer == who
         out[at[O_LEADER] + i] = s.leader == who
@@ -221,9 +237,10 @@ def _observe_trick(s, seat, out):
     elif s.lead_suit >= 0:
         out[at[O_SUIT_LED] + s.lead_suit] = 1
     out[at[O_BROKEN]] = s.broken
+    start = at[O_WINNER] - n
     for trick in range(1, s.trick + 1):
         if s.winner_of[trick] >= 0:
-            out[at[O_WINNER] + (trick - 1) * n + (s.winner_of[trick] - seat + n) % n] = 1
+            out[start + trick * n + seats_between(seat, s.winner_of[trick], n)] = 1
 
 
 @helper
@@ -249,7 +266,7 @@ def _observe_call(s, seat, out):
         if holder == CHIEN or holder == s.taker:
             out[at[O_ALONE]] = 1
         else:
-            out[at[O_PARTNER] + (holder - seat + 5) % 5] = 1
+            out[at[O_PARTNER] + seats_between(seat, holder, 5)] = 1
 
 
 @helper
@@ -258,15 +275,16 @@ def history(s, seat, out):
     n = int(s.seats)
     for i in range(at[H_ACTION] + LOG):
         out[i] = 0
-    out[at[H_DEALER] + (s.dealer - seat + n) % n] = 1
-    out[at[H_REDEALS]] = s.redeals
+    out[at[H_DEALER] + seats_between(seat, s.dealer, n)] = 1
+    out[at[H_DEALS]] = s.deals
+    out[at[H_DEALS] + 1] = s.redeals
     for c in range(CARDS):
         out[at[H_DEALT] + c] = s.dealt[c] == seat
-    _write_chien_and_ecart(s, seat, out, at[H_CHIEN], at[H_ECART])
+    _write_chien_and_ecart(s, seat, _plane(out, at[H_CHIEN]), _plane(out, at[H_ECART]))
     entry = 0
     for i in range(s.log_length):
         if s.taker == seat or not _secretly_laid(s, i):  # TA-22
-            out[at[H_ACTOR] + entry] = 1 + (s.log_seat[i] - seat + n) % n
+            out[at[H_ACTOR] + entry] = 1 + seats_between(seat, s.log_seat[i], n)
             out[at[H_ACTION] + entry] = s.log_action[i] + 1
             entry += 1
 
@@ -285,14 +303,15 @@ def reveal(s, out):
     n = int(s.seats)
     place, dealt = s.place, s.dealt
     for i in range(1, n):
-        hand = at[S_HANDS] + (i - 1) * CARDS
-        who = (seat + i) % n
+        hand = _plane(out, at[S_HANDS] + (i - 1) * CARDS)
+        who = seat_after(seat, i, n)
         for c in range(CARDS):
-            out[hand + c] = place[c] == who
+            hand[c] = place[c] == who
+    chien, ecart = _plane(out, at[S_CHIEN]), _plane(out, at[S_ECART])
     for c in range(CARDS):
-        out[at[S_CHIEN] + c] = dealt[c] == CHIEN
+        chien[c] = dealt[c] == CHIEN
     for c in range(CARDS):
-        out[at[S_ECART] + c] = place[c] == ECART
+        ecart[c] = place[c] == ECART
 
 
 # --- Hidden cards anew -----------------------------------------------------------------------
@@ -311,14 +330,13 @@ def resample(s, seat, salt):
     rng.scramble(s.rng, salt)
     if revealed(s):
         return
-    by_excuse = rng.below(salt, 2)
-    zones = _open_zones(s, seat, by_excuse == 1)
-    if zones == 0:
-        zones = _open_zones(s, seat, by_excuse == 0)
-    for c in range(CARDS):
-        s.w_cards[c] = c
-    rng.shuffle(salt, s.w_cards, CARDS)
-    _deal_petit(s, seat, zones, salt)
+    by_excuse = rng.below(salt, 2) == 1
+    zones = _open_zones(s, seat, by_excuse)
+    _shuffle(s, salt)
+    if zones == 0 or not _deal_petit(s, seat, zones, salt):  # the shown poignee must be of the other kind
+        zones = _open_zones(s, seat, not by_excuse)
+        _shuffle(s, salt)
+        _deal_petit(s, seat, zones, salt)
     for i in range(CARDS):
         card = int(s.w_cards[i])
         if s.w_zones[card] != 0:
@@ -337,8 +355,8 @@ def _open_zones(s, seat, by_excuse):
     n = int(s.seats)
     s.w_zones[:] = 0
     for i in range(1, n):
-        _write_may_hold(s, seat, (seat + i) % n, s.w_cards, 0)
-        s.w_room[i - 1] = s.held[(seat + i) % n]
+        _write_may_hold(s, seat, seat_after(seat, i, n), s.w_cards)
+        s.w_room[i - 1] = s.held[seat_after(seat, i, n)]
         for c in range(CARDS):
             s.w_zones[c] |= s.w_cards[c] << (i - 1)
     s.w_room[n - 1] = _write_may_lie(s, seat, s.w_cards)
@@ -378,7 +396,7 @@ def _split_shower(s, seat, by_excuse):
     """TA-10: after the word the hand holds enough trumps below the last one shown; or (``by_excuse``) one fewer, the
     Excuse and no other trumps.  Returns whether that is possible."""
     n = int(s.seats)
-    zone = (s.player - seat + n) % n - 1
+    zone = seats_between(seat, s.player, n) - 1
     own, part = 1 << zone, 1 << n
     needed = int(s.show_left) - int(by_excuse)
     for rank in range(1, 22):
@@ -411,7 +429,7 @@ def _split_shower(s, seat, by_excuse):
 def _split_layer(s, seat):
     """TA-7: a trump laid away tells that all plain cards go; so no more of them are in hand than will still go."""
     n = int(s.seats)
-    zone = (s.taker - seat + n) % n - 1
+    zone = seats_between(seat, s.taker, n) - 1
     for c in range(CARDS):
         if (s.w_zones[c] >> zone) & 1 and not plain_to_lay(s, c):
             s.w_zones[c] |= 1 << n
@@ -485,7 +503,7 @@ def _destination(s, seat, zone):
     """The place that a zone stands for."""
     n = int(s.seats)
     if zone < n - 1:
-        return (seat + 1 + zone) % n
+        return seat_after(seat, 1 + zone, n)
     if zone == n - 1:
         return ECART if s.chien_open else CHIEN
     return int(s.player)  # who lays away or shows
@@ -502,28 +520,38 @@ def _put(s, seat, zones, card, zone):
 
 
 @helper
+def _shuffle(s, salt):
+    """The order in which cards are dealt."""
+    for c in range(CARDS):
+        s.w_cards[c] = c
+    rng.shuffle(salt, s.w_cards, CARDS)
+
+
+@helper
 def _deal_petit(s, seat, zones, salt):
-    """TA-4: whoever was dealt the Petit was dealt another trump or the Excuse too; both are placed first."""
+    """TA-4: whoever was dealt the Petit was dealt another trump or the Excuse too; both are placed first.
+
+    Returns whether that was possible.
+    """
     came_from_chien = s.chien_open and s.dealt[PETIT] == CHIEN
     if s.redeals == REDEALS or s.place[PETIT] == seat or came_from_chien:
-        return
+        return True
     if s.place[PETIT] == PLAYED:
         owner = s.played_by[PETIT] - 1
-        if owner != seat:
-            _deal_company(s, seat, zones, owner)
-        return
+        return owner == seat or _deal_company(s, seat, zones, owner)
     among = int(s.w_zones[PETIT])
     while among != 0:
         zone = _draw_zone(s, zones, PETIT, among, salt)
         if zone < 0:
-            return
+            return False
         own = int(s.w_zones[PETIT])
         _put(s, seat, zones, PETIT, zone)
         if s.place[PETIT] == CHIEN or _deal_company(s, seat, zones, int(s.place[PETIT])):
-            return
+            return True
         s.w_zones[PETIT] = own  # not there
         _take_room(s, zones, own, zone, -1)
         among &= ~(1 << zone)
+    return False
 
 
 @helper

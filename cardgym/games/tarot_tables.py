@@ -215,7 +215,7 @@ def _observation_segments(players: int) -> list[Segment]:
 def _history_segments(players: int) -> list[Segment]:
     return [
         Segment("dealer", (players,), "observer, then the others in order of play: 1 for the dealer"),
-        Segment("redeals", (1,), "deals void by petit sec before this one", high=REDEALS),
+        Segment("deals", (2,), "deals finished in this match; deals void by petit sec before this one", high=100),
         Segment("dealt", ("card",), "own cards as dealt", "owner"),
         Segment("chien", ("card",), "cards of the chien", since="shown, unseen ones at the end of a played deal"),
         Segment("ecart", ("card",), "cards laid away", "taker; trumps: all; at the end: all", "laid away"),
@@ -266,7 +266,7 @@ OBS_SIZE = np.array([layouts_for(p)["observation"].size for p in (3, 4, 5)], np.
     O_SUIT_LED, O_TRUMP_LED, O_WINNING, O_BIDS, O_TAKER, O_CONTRACT, O_LAID, O_SLAM, O_POIGNEE, O_NO_SUIT, O_CAP,
     O_BROKEN, O_WINNER, O_TRICKS, O_POINTS, O_DEALS, O_SCORES, O_CALLED, O_PARTNER, O_ALONE,
 ) = range(len(OBS_NAMES))  # fmt: skip
-H_DEALER, H_REDEALS, H_DEALT, H_CHIEN, H_ECART, H_ACTOR, H_ACTION = range(len(HIST_NAMES))
+H_DEALER, H_DEALS, H_DEALT, H_CHIEN, H_ECART, H_ACTOR, H_ACTION = range(len(HIST_NAMES))
 S_HANDS, S_CHIEN, S_ECART = range(len(OBS_NAMES), len(STATE_NAMES))
 
 
@@ -289,3 +289,19 @@ def can_show(s, seat, card):
 def revealed(s):
     """TA-25: the end of a played deal opens chien and ecart; that of a void one opens nothing."""
     return s.over != 0 and s.void == 0
+
+
+# --- Seats in order of play (no remainders: divisions are what encodings would spend their time on) ---
+
+
+@helper
+def seat_after(seat, i, n):
+    """The seat that sits ``i`` places further, 0 <= i < n."""
+    further = seat + i
+    return further - n if further >= n else further
+
+
+@helper
+def seats_between(seat, other, n):
+    """How many places after ``seat`` the other one sits, 0 to n - 1."""
+    return other - seat if other >= seat else other - seat + n
