@@ -148,6 +148,32 @@ def option_variants(game: str | Game) -> list[dict[str, Any]]:
     return [*variants, changed] if changed not in variants else variants
 
 
+def covering_variants(game: str | Game) -> list[dict[str, Any]]:
+    """Few sets of rule options in which each value of :func:`option_variants` occurs at least once.
+
+    The defaults, then mixtures, in each of which every option takes its next value in turn, then all changed at once.
+    What a mixture's earlier options do not allow keeps its default; values left over by that stand alone at the end.
+    """
+    alone = option_variants(game)
+    values: dict[str, list[Any]] = {}
+    for variant in alone[1:]:
+        if len(variant) == 1:
+            ((name, value),) = variant.items()
+            values.setdefault(name, []).append(value)
+    variants = [{}]
+    for k in range(max(map(len, values.values()), default=0)):
+        mixture: dict[str, Any] = {}
+        for name, others in values.items():
+            turn = k % (len(others) + 1)
+            if turn < len(others) and _allowed(game, {**mixture, name: others[turn]}):
+                mixture[name] = others[turn]
+        variants.append(mixture)
+    variants.append(alone[-1])
+    met = {item for variant in variants for item in variant.items()}
+    variants += [variant for variant in alone if not met.issuperset(variant.items())]
+    return [variant for k, variant in enumerate(variants) if variant not in variants[:k]]
+
+
 def _allowed(game: str | Game, options: Mapping[str, Any]) -> bool:
     try:
         subject(game, **options)
@@ -737,8 +763,9 @@ def check_forms(
 ) -> None:
     """The same seeds and actions give the same games in every form, byte for byte, beyond the first episode too.
 
-       Compared are the single environment, the vector environment with each of ``num_envs``, one and two threads and
-    of a vector environment of seed ``s`` is the single one of seed ``s + i``.
+    Compared are the single environment, the vector environment with each of ``num_envs``, one and two threads, copied
+    and shared buffers, PettingZoo's AEC form and the single-agent view of every seat.  Sub-environment ``i`` of a
+    vector environment of seed ``s`` is the single one of seed ``s + i``.
     """
     s = subject(game, **options)
     reference = [_single_story(s, seed + i, steps) for i in range(max(num_envs))]
