@@ -27,7 +27,7 @@ from cardgym.kernel import helper
 # --- Tables ----------------------------------------------------------------------------------
 
 SEATS, CARDS, RANKS, HAND, TRICKS = 4, 32, 8, 8, 8
-SEVEN, JACK, QUEEN = 0, 3, 4
+SEVEN, JACK, QUEEN, TEN, ACE = 0, 3, 4, 6, 7
 POINTS = np.array([0, 0, 0, 2, 3, 4, 10, 11], np.int64)  # AV-3, by rank: 120 in the pack
 WIN = 61  # card points that the declarers need
 TRUMPS = 4  # the class of all trumps; a plain card's class is its suit
