@@ -66,22 +66,21 @@ from cardgym.kernel import helper
 BASE = 14.0
 PLACE_VALUE = np.array([7, 7, 7, 7, 8, 8, 8, 8, 8.5, 9.5, 10.5, 11.5, 13, 16.5], np.float64)
 ACE_VALUE, TEN_VALUE, VOID_VALUE = 9.0, 1.0, 6.0
-BID_FROM = 66.0
-OVER_PARTNER = 76.0  # one's own bid instead of the partner's
-KNOCK_FROM = 100.0
-KNOCK_BACK_FROM = 55.0
+BID_FROM = 64.0
+KNOCK_FROM = 109.0
+KNOCK_BACK_FROM = 48.0
 
 # Weights in card points, found by a random search over duplicate deals against earlier weights.
-LATER = 4.0  # points that each of those who follow adds to a trick
-HIDDEN_CARD = 4.0  # points of a card that lies face down
+LATER = 1.6  # points that each of those who follow adds to a trick
+HIDDEN_CARD = 7.6  # points of a card that lies face down
 VALUABLE, WORTHLESS = 10.5, 1.0  # by the partner's sign
-EAGER = 0.9  # chance that a higher card is played by who has one
-RUFFS = 0.8  # chance that a trump is played by who has one and cannot follow
-TRUMP_KEPT, RANK_KEPT = 2.0, 0.5  # a trump in hand, and each step of its rank
-PLAIN_KEPT = 0.3  # a plain card in hand, for each card point
-DECLARERS_TRUMPS, DEFENDERS_TRUMPS = 2.0, -2.0  # leading trumps
-LENGTH = 0.5  # each card of a plain suit that one leads
-ALL_TRICKS = 40.0  # a trick when one lost trick decides
+EAGER = 0.83  # chance that a higher card is played by who has one
+RUFFS = 0.41  # chance that a trump is played by who has one and cannot follow
+TRUMP_KEPT, RANK_KEPT = 4.4, 0.74  # a trump in hand, and each step of its rank
+PLAIN_KEPT = 0.52  # a plain card in hand, for each card point
+DECLARERS_TRUMPS, DEFENDERS_TRUMPS = 2.8, -1.3  # leading trumps
+LENGTH = 0.76  # each card of a plain suit that one leads
+ALL_TRICKS = 56.0  # a trick when one lost trick decides
 MATCH_MARKS = 12
 NEVER = -1e9
 
@@ -173,9 +172,8 @@ def _best_suit(observation):
 @helper
 def _bid(observation, mask):
     """The length of the most valuable suit that is longer than the highest bid."""
-    partners = observation[O_DECLARER + 2] != 0
     best = PASS
-    best_value = OVER_PARTNER if partners else BID_FROM
+    best_value = BID_FROM
     for suit in range(4):
         length = _length(observation, suit)
         if length > 0 and mask[BID + length]:

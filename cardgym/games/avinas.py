@@ -33,15 +33,6 @@ WIN = 61  # card points that the declarers need
 TRUMPS = 4  # the class of all trumps; a plain card's class is its suit
 
 
-def _classes() -> np.ndarray:
-    """By trump suit and card: :data:`TRUMPS` or the card's suit (AV-2)."""
-    classes = np.tile(np.arange(CARDS) // RANKS, (4, 1))
-    for trump in range(4):
-        classes[trump, RANKS * trump : RANKS * (trump + 1)] = TRUMPS
-        classes[trump, np.isin(np.arange(CARDS) % RANKS, (JACK, QUEEN))] = TRUMPS
-    return classes.astype(np.int8)
-
-
 def _strengths() -> np.ndarray:
     """By trump suit and card: the higher takes the trick, among trumps and among cards of one plain suit (AV-2)."""
     strengths = np.zeros((4, CARDS), np.int8)
@@ -54,7 +45,9 @@ def _strengths() -> np.ndarray:
     return strengths
 
 
-CLASS, STRENGTH = _classes(), _strengths()
+STRENGTH = _strengths()
+# By trump suit and card: TRUMPS or the card's suit
+CLASS = np.where(STRENGTH >= RANKS, TRUMPS, np.arange(CARDS) // RANKS).astype(np.int8)
 # AV-15: marks by [declarers lost, row]; rows: 31 points or more, 2 to 30, none
 MARKS = np.array([[1, 2, 3], [2, 4, 6]], np.int64)
 
@@ -64,6 +57,7 @@ FACE_UP, FACE_DOWN, SIGN_WORD, NUM_ACTIONS = 47, 48, 49, 52
 BIDDING, KNOCK, KNOCK_BACK, PLAY, NAMING, SIGNING, STOPPING = range(7)
 PASSED, REFUSED, KNOCKED = 1, 1, 2  # in `bids` and `knocks`; a bid stands there as its length + 1
 UP, DOWN = 1, 2  # in `face`
+NOT_YET = np.int8(0)  # in `trick_of`, `taken_by`, `turned` and others, as a byte
 PASSED_OUT, RAMS, MARKED, OVERBID = 1, 2, 3, 4  # in `ending`
 ENDINGS = (None, "passed out", "rams", "marks", "overbid")
 LOG = 53  # most decisions in a deal: 4 bids, 32 cards, the suit, the face, the sign, 14 answers about stopping
@@ -227,20 +221,14 @@ def _layouts() -> Mapping[str, Layout]:
 
 
 _OBS, _HIST, _STATE = (_layouts()[n] for n in ("observation", "history", "state"))
-_AT = {name: place.start for name, place in _OBS.slices.items()}
-O_PHASE, O_TO_ACT, O_DEALER, O_DECLARER = (_AT[n] for n in ("phase", "to_act", "dealer", "declarer"))
-O_LEADER, O_TRICK, O_TRUMP, O_HAND = (_AT[n] for n in ("leader", "trick", "trump", "hand"))
-O_KNOWN, O_UNSEEN, O_TABLE, O_PLAYED_BY = (_AT[n] for n in ("known", "unseen", "table", "played_by"))
-O_PLAYED_IN, O_TAKEN, O_TURNED_UP, O_LOOKED_AT = (_AT[n] for n in ("played_in", "taken", "turned_up", "looked_at"))
-O_DOWN, O_VOID, O_VOID_OF_TRUMPS, O_SEVENS = (_AT[n] for n in ("down", "void", "void_of_trumps", "sevens"))
-O_BIDS, O_KNOCKS, O_FACE, O_SIGN = (_AT[n] for n in ("bids", "knocks", "face", "sign"))
-O_STOPPED, O_TRICKS, O_POINTS = (_AT[n] for n in ("stopped", "tricks", "points"))
-O_RAMS, O_MARKS, O_DEALS = (_AT[n] for n in ("rams", "marks", "deals"))
-OBS_SIZE = _OBS.size
+(
+    O_PHASE, O_TO_ACT, O_DEALER, O_DECLARER, O_LEADER, O_TRICK, O_TRUMP, O_HAND, O_KNOWN, O_UNSEEN, O_TABLE,
+    O_PLAYED_BY, O_PLAYED_IN, O_TAKEN, O_TURNED_UP, O_LOOKED_AT, O_DOWN, O_VOID, O_VOID_OF_TRUMPS, O_SEVENS,
+    O_BIDS, O_KNOCKS, O_FACE, O_SIGN, O_STOPPED, O_TRICKS, O_POINTS, O_RAMS, O_MARKS, O_DEALS,
+) = (place.start for place in _OBS.slices.values())  # fmt: skip
+H_DEALER, H_RECEIVED, H_TURNED_UP, H_LOOKED_AT, H_ACTOR, H_ACTION = (p.start for p in _HIST.slices.values())
 S_HANDS, S_INSPECTED, S_FACE_DOWN, S_SIGN = (_STATE.start(n) for n in ("hands", "inspected", "face_down", "sign_given"))
-H_RECEIVED, H_TURNED_UP, H_LOOKED_AT = (_HIST.start(n) for n in ("received", "turned_up", "looked_at"))
-STATE_SIZE = _STATE.size
-H_ACTOR, H_ACTION, HIST_SIZE = _HIST.start("actor"), _HIST.start("action"), _HIST.size
+OBS_SIZE, HIST_SIZE, STATE_SIZE = _OBS.size, _HIST.size, _STATE.size
 
 
 # --- The deal --------------------------------------------------------------------------------
@@ -252,26 +240,27 @@ def deal(s):
     if s.dealer < 0:
         s.dealer = rng.below(s.rng, SEATS)
     deck = s.deck
-    for c in range(CARDS):
-        deck[c] = c
+    for i in range(CARDS):
+        deck[i] = i
     rng.shuffle(s.rng, deck, CARDS)
     for i in range(CARDS):
-        s.turned[i] = s.looked[i] = s.trick_of[i] = s.taken_by[i] = 0
-    for seat in range(SEATS):
-        s.bids[seat] = s.knocks[seat] = 0
-        for card_class in range(5):
-            s.void[seat, card_class] = 0
-    for pair in range(2):
-        s.tricks[pair] = s.points[pair] = 0
-    for i in range(LOG):
-        s.log_seat[i] = s.log_action[i] = 0
+        s.owner[deck[i]] = _seat_at(s, i)
+    s.turned[:] = 0
+    s.looked[:] = 0
+    s.trick_of[:] = 0
+    s.taken_by[:] = 0
+    s.bids[:] = 0
+    s.knocks[:] = 0
+    s.void[:] = 0
+    s.tricks[:] = 0
+    s.points[:] = 0
+    s.log_seat[:] = 0
+    s.log_action[:] = 0
     s.log_length = s.bid = s.on_table = s.face = s.signed = s.sevens = 0
     s.declarer = s.trump = s.leader = s.led = s.down = s.down_at = s.stopped_by = s.winner = -1
     s.phase = BIDDING
     s.trick = 1
     s.player = (s.dealer + 1) & 3
-    for i in range(CARDS):
-        s.owner[deck[i]] = _seat_at(s, i)
     _turn_up(s)
     if s.sevens > 0:
         s.phase = KNOCK
@@ -361,39 +350,35 @@ def _may_be_trumps(s, suit):
 @helper
 def _legal_cards(s, mask):
     """AV-8, AV-9: the cards that may be played now; for a leader to trick 2 without trumps the two faces."""
-    owner, trick_of, seat = s.owner, s.trick_of, s.player
+    owner, trick_of, seat = s.owner, s.trick_of, np.int8(s.player)
     for c in range(CARDS):
-        mask[c] = (owner[c] == seat) & (trick_of[c] == 0)
+        mask[c] = (owner[c] == seat) & (trick_of[c] == NOT_YET)
     if s.led >= 0:
-        if _any_of_class(mask, s.trump, s.led):
-            _keep_class(mask, s.trump, s.led)
+        _keep_class(mask, s.trump, s.led)
     elif s.trick == 1:
         if s.trump >= 0:
             _keep_class(mask, s.trump, TRUMPS)
         else:
             for suit in range(4):
                 if not _may_be_trumps(s, suit):
-                    for c in range(RANKS * suit, RANKS * (suit + 1)):
-                        mask[c] = mask[c] and c % RANKS in (JACK, QUEEN)
-    elif s.trick == 2 and s.face == 0:
-        void = not _any_of_class(mask, s.trump, TRUMPS)
-        _keep_class(mask, s.trump, TRUMPS)
-        mask[FACE_UP] = void
-        mask[FACE_DOWN] = void
+                    for rank in range(RANKS):
+                        mask[RANKS * suit + rank] &= rank in (JACK, QUEEN)
+    elif s.trick == 2 and s.face == 0 and not _keep_class(mask, s.trump, TRUMPS):
+        for c in range(CARDS):
+            mask[c] = 0
+        mask[FACE_UP] = mask[FACE_DOWN] = 1
 
 
 @helper
-def _any_of_class(mask, trump, wanted):
-    found = 0
+def _keep_class(mask, trump, card_class):
+    """Leaves of the cards only those of a class, if there are any; were there?"""
+    classes, wanted, found = CLASS[trump], np.int8(card_class), 0
     for c in range(CARDS):
-        found |= mask[c] & (CLASS[trump, c] == wanted)
+        found |= mask[c] & (classes[c] == wanted)
+    if found:
+        for c in range(CARDS):
+            mask[c] &= classes[c] == wanted
     return found != 0
-
-
-@helper
-def _keep_class(mask, trump, wanted):
-    for c in range(CARDS):
-        mask[c] &= CLASS[trump, c] == wanted
 
 
 # --- One decision ----------------------------------------------------------------------------
@@ -647,59 +632,51 @@ def _better(penalties):
 
 @helper
 def observe(s, seat, out):
-    owner, trick_of, turned, taken_by = s.owner, s.trick_of, s.turned, s.taken_by
-    trick, dealer = s.trick, s.dealer
+    owner, trick_of, turned, taken_by, looked = s.owner, s.trick_of, s.turned, s.taken_by, s.looked
     for i in range(O_HAND):
         out[i] = 0
     out[O_PHASE + int(s.phase)] = 1
     if not s.over:
         out[O_TO_ACT + ((s.player - seat) & 3)] = 1
-    out[O_DEALER + ((dealer - seat) & 3)] = 1
+    out[O_DEALER + ((s.dealer - seat) & 3)] = 1
     if s.declarer >= 0:
         out[O_DECLARER + ((s.declarer - seat) & 3)] = 1
     if s.leader >= 0:
         out[O_LEADER + ((s.leader - seat) & 3)] = 1
-    out[O_TRICK + int(trick) - 1] = 1
+    out[O_TRICK + int(s.trick) - 1] = 1
     if s.trump >= 0:
         out[O_TRUMP + int(s.trump)] = 1
+    # The loops over cards compare bytes with bytes, so that the compiler turns each into a few vector instructions.
+    me, left, partner, right = np.int8(seat), _around(seat, 1), _around(seat, 2), _around(seat, 3)
+    mine, theirs, trick = np.int8((seat & 1) + 1), np.int8(2 - (seat & 1)), np.int8(s.trick)
+    # What the dealer has looked at: he knows all of it, his partner which of his own cards.
+    knows_own, knows_all = (seat - s.dealer) & 1 == 0, seat == s.dealer
     for c in range(CARDS):
-        out[O_HAND + c] = (owner[c] == seat) & (trick_of[c] == 0)
-    _observe_others(s, seat, out)
-    for r in range(SEATS):
-        who = (seat + r) & 3
-        for c in range(CARDS):
-            out[O_TABLE + CARDS * r + c] = (owner[c] == who) & (trick_of[c] == trick) & (taken_by[c] == 0)
-        for c in range(CARDS):
-            out[O_PLAYED_BY + CARDS * r + c] = (owner[c] == who) & (trick_of[c] != 0)
-    for c in range(CARDS):
+        hidden = trick_of[c] == NOT_YET
+        known = (turned[c] != NOT_YET) | (knows_all & (looked[c] != NOT_YET))
+        out[O_HAND + c] = (owner[c] == me) & hidden
+        out[O_KNOWN + c] = (owner[c] == left) & hidden & known
+        out[O_KNOWN + CARDS + c] = (owner[c] == partner) & hidden & known
+        out[O_KNOWN + 2 * CARDS + c] = (owner[c] == right) & hidden & known
+        out[O_UNSEEN + c] = (owner[c] != me) & hidden & (not known)
         out[O_PLAYED_IN + c] = trick_of[c]
-    mine, theirs = (seat & 1) + 1, 2 - (seat & 1)
-    for c in range(CARDS):
         out[O_TAKEN + c] = taken_by[c] == mine
-    for c in range(CARDS):
         out[O_TAKEN + CARDS + c] = taken_by[c] == theirs
-    for c in range(CARDS):
         out[O_TURNED_UP + c] = turned[c]
-    # What the dealer has looked at: the dealer knows all of it, his partner which of his own cards.
-    knows_own, knows_all = (seat - dealer) & 1 == 0, seat == dealer
-    for c in range(CARDS):
-        out[O_LOOKED_AT + c] = s.looked[c] & (knows_all | (knows_own & (owner[c] == seat)))
+        out[O_LOOKED_AT + c] = (looked[c] != NOT_YET) & (knows_all | (knows_own & (owner[c] == me)))
+    for r in range(SEATS):
+        who, at = _around(seat, r), CARDS * r
+        for c in range(CARDS):
+            played = (owner[c] == who) & (trick_of[c] != NOT_YET)
+            out[O_PLAYED_BY + at + c] = played
+            out[O_TABLE + at + c] = played & (trick_of[c] == trick) & (taken_by[c] == NOT_YET)
     _observe_words(s, seat, out)
 
 
 @helper
-def _observe_others(s, seat, out):
-    """AV-18: cards known to be in another hand, and those of which nothing is known."""
-    owner, trick_of, turned, looked = s.owner, s.trick_of, s.turned, s.looked
-    is_dealer = seat == s.dealer
-    for r in range(3):
-        who = (seat + 1 + r) & 3
-        for c in range(CARDS):
-            known = (turned[c] != 0) | (is_dealer & (looked[c] != 0))
-            out[O_KNOWN + CARDS * r + c] = (owner[c] == who) & (trick_of[c] == 0) & known
-    for c in range(CARDS):
-        known = (turned[c] != 0) | (is_dealer & (looked[c] != 0))
-        out[O_UNSEEN + c] = (owner[c] != seat) & (trick_of[c] == 0) & (not known)
+def _around(seat, steps):
+    """The seat so many places to the left, as a byte."""
+    return np.int8((seat + steps) & 3)
 
 
 @helper
@@ -744,7 +721,7 @@ def _knows_sign(s, seat):
 def history(s, seat, out):
     for i in range(HIST_SIZE):
         out[i] = 0
-    out[(s.dealer - seat) & 3] = 1
+    out[H_DEALER + ((s.dealer - seat) & 3)] = 1
     for k in range(HAND):
         out[H_RECEIVED + k] = s.deck[_deck_index(s, seat, k)] + 1
         card = s.deck[4 * k + 3]
