@@ -158,12 +158,13 @@ def _value(observation, trump):
 
 @helper
 def _best_suit(observation):
-    """The trump suit to name: the most valuable whose length reaches one's own bid."""
+    """The trump suit to name: the most valuable whose length reaches one's own bid, or the longest if none does."""
     best = -1
     best_value = NEVER
     for suit in range(4):
-        value = _value(observation, suit)
-        if _length(observation, suit) >= observation[O_BIDS] - 1 and value > best_value:
+        short = max(0, observation[O_BIDS] - 1 - _length(observation, suit))
+        value = _value(observation, suit) - 1000.0 * short
+        if value > best_value:
             best = suit
             best_value = value
     return best

@@ -1,7 +1,7 @@
 """Avinas: four players in fixed pairs, 32 cards, a Lithuanian relative of Schafkopf.
 
-Rules with their ids (AV-1 ... AV-19): ``docs/envs/avinas.md``.  They follow the rules sheet of the players whom
-J. McLeod describes at pagat.com (Munich, 1991 and 1992).
+Rules with their ids (AV-1 ... AV-19): ``docs/envs/avinas.md``.  They follow the game as it was shown in Munich in 1991
+and is described at pagat.com.
 
 Seats 0 and 2 play against 1 and 3; the seat to the left of ``n`` is ``n + 1``.  A card is ``suit * 8 + rank`` with
 ranks 7 8 9 J Q K 10 A.  Queens and jacks belong to no suit: they are trumps always (AV-2).
