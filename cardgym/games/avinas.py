@@ -350,12 +350,11 @@ def _legal_cards(s, mask):
         mask[c] = (owner[c] == seat) & (trick_of[c] == NOT_YET)
     if s.led >= 0:
         _keep_class(mask, s.trump, s.led)
+    elif s.trick == 1 and s.trump >= 0:
+        _keep_class(mask, s.trump, TRUMPS)
     elif s.trick == 1:
-        if s.trump >= 0:
-            _keep_class(mask, s.trump, TRUMPS)
-        else:
-            for c in range(CARDS):
-                mask[c] = mask[c] and (c % RANKS in (JACK, QUEEN) or _may_be_trumps(s, c // RANKS))
+        for c in range(CARDS):
+            mask[c] = mask[c] and (c % RANKS in (JACK, QUEEN) or _may_be_trumps(s, c // RANKS))
     elif s.trick == 2 and s.face == 0 and not _keep_class(mask, s.trump, TRUMPS):
         for c in range(CARDS):
             mask[c] = 0
@@ -477,8 +476,7 @@ def _gather(s):
     if s.down >= 0:
         s.trick_of[s.down] = s.trick
         s.down = -1
-    winner = -1
-    best = -1
+    winner = best = -1
     points = 0
     for c in range(CARDS):
         if s.trick_of[c] == s.trick:
@@ -546,9 +544,7 @@ def _settle(s):
 @helper
 def _end_deal(s, ending, loser, penalty):
     s.deals += 1
-    s.ending = ending
-    s.loser = loser
-    s.penalty = penalty
+    s.ending, s.loser, s.penalty = ending, loser, penalty
     if ending == RAMS:  # AV-13: strike out the others' rams first
         struck = min(int(s.rams[1 - loser]), penalty)
         s.rams[1 - loser] -= struck
@@ -693,11 +689,9 @@ def history(s, seat, out):
 @helper
 def _hidden_from(s, seat, i):
     """Is the decision number ``i`` a secret of others: a card that lies face down, or a sign (AV-8, AV-18)?"""
-    if s.down_at < 0:
-        return False
     if i == s.down_at:
         return s.down >= 0 and s.log_seat[i] != seat
-    return i == s.down_at + 1 and not _knows_sign(s, seat)
+    return 0 <= s.down_at == i - 1 and not _knows_sign(s, seat)
 
 
 @helper
@@ -777,8 +771,7 @@ def _swap(s, first, second):
 
 @helper
 def _may_lie(s, card, i, moves):
-    """May the card have been dealt to this place: no seven where the dealer looked; in another hand than now only if
-    it was not played and fits the voids shown?"""
+    """May the card have been dealt to this place, or even another hand?  The dealer would have shown a seven."""
     if i & 3 == 3 and card % RANKS == SEVEN:
         return False
     fits = s.trump < 0 or s.void[_seat_at(s, i), CLASS[s.trump, card]] == 0
