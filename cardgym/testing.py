@@ -430,7 +430,8 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
     number of moves, the rewards and the rule options.  They renew the random stream, differ from each other in it,
     and are the same for the same seed.  In every state in which all of a fresh deal is hidden, the first decision,
     hidden cards do move.  Whose turn it is after an action follows from what the others see: it is the same in both
-    worlds, unless chance came in or, in one of them, a showdown ended the game (:attr:`cardgym.game.Game.showdown`).
+    worlds, unless chance came in or a showdown ended the game in just one of them
+    (:attr:`cardgym.game.Game.showdown`).
     """
     s = subject(game, **options)
     for policy in POLICIES:
@@ -518,7 +519,7 @@ def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
         chance |= (old["rng"] != new["rng"]).any(axis=1)
     same = (after[0]["player"] == after[1]["player"]) & (after[0]["over"] == after[1]["over"])
     for k in np.flatnonzero(~same & ~chance):
-        if any(_is_showdown(s, states[k]) for states in after):
+        if _parted_by_showdown(s, *(states[k] for states in after)):
             continue
         action = s.game.actions[actions[k]].name
         raise AssertionError(
@@ -526,8 +527,12 @@ def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
         )
 
 
-def _is_showdown(s: Subject, state: np.ndarray) -> bool:
-    return bool(s.game.showdown and state["over"] and s.game.showdown(records(state.reshape(1))[0]))
+def _parted_by_showdown(s: Subject, one: np.void, other: np.void) -> bool:
+    """Has a showdown ended the game in one of two worlds, while in the other it goes on?"""
+    if s.game.showdown is None or bool(one["over"]) == bool(other["over"]):
+        return False
+    ended = one if one["over"] else other
+    return s.game.showdown(records(ended.reshape(1))[0])
 
 
 def _stepped(s: Subject, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
