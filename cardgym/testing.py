@@ -151,8 +151,9 @@ def option_variants(game: str | Game) -> list[dict[str, Any]]:
 def covering_variants(game: str | Game) -> list[dict[str, Any]]:
     """Few sets of rule options in which each value of :func:`option_variants` occurs at least once.
 
-    The defaults, then mixtures, in each of which every option takes its next value in turn, then all changed at once.
-    What a mixture's earlier options do not allow keeps its default; values left over by that stand alone at the end.
+    The defaults, then mixtures, then all changed at once.  From one mixture to the next every option takes its next
+    value in turn, neighbours in turns apart, so that one option does not hide the work of another in all of them.  What
+    a mixture's earlier options do not allow keeps its default; values left over by that stand alone at the end.
     """
     alone = option_variants(game)
     values: dict[str, list[Any]] = {}
@@ -160,11 +161,11 @@ def covering_variants(game: str | Game) -> list[dict[str, Any]]:
         if len(variant) == 1:
             ((name, value),) = variant.items()
             values.setdefault(name, []).append(value)
-    variants = [{}]
-    for k in range(max(map(len, values.values()), default=0)):
+    variants: list[dict[str, Any]] = [{}]
+    for k in range(1 + max(map(len, values.values()), default=0)):
         mixture: dict[str, Any] = {}
-        for name, others in values.items():
-            turn = k % (len(others) + 1)
+        for i, (name, others) in enumerate(values.items()):
+            turn = (k + i) % (len(others) + 1)
             if turn < len(others) and _allowed(game, {**mixture, name: others[turn]}):
                 mixture[name] = others[turn]
         variants.append(mixture)
