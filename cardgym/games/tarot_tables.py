@@ -75,7 +75,9 @@ class TarotOptions(Options):
         choices=("auction", "garde"),
     )
     episode: str = option("deal", "one deal, or a match (TA-5)", choices=("deal", "match"))
-    deals_per_match: int = option(0, "deals of a match (TA-5); 0: four for each player", low=0, high=100)
+    deals_per_match: int | str = option(
+        "auto", "deals of a match (TA-5); `auto`: four for each player", low=1, high=100, words={"auto": 0}
+    )
 
 
 STATE = state_dtype(
