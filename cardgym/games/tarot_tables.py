@@ -1,4 +1,10 @@
-"""Tarot's tables: cards, actions, rule options, the state and the layouts of its encodings."""
+"""Tarot's tables: cards, actions, rule options, the state and the layouts of its encodings.
+
+The game has three modules, each of which reads from top to bottom: this one says what there is, ``tarot.py`` what
+happens (the rules), ``tarot_sight.py`` what each seat knows of it (the encodings, and hidden cards dealt anew).  With
+five players, a chien and a secret partner, knowing takes as much room as playing.  What both need stands here, so that
+neither has to import from the other.
+"""
 
 from __future__ import annotations
 
