@@ -33,6 +33,10 @@ IDS: dict[str, dict[str, Any]] = {
     "cardgym/AvinasMatch-v0": {"game": "avinas", "episode": "match", "stop": "any"},
     "cardgym/Shukh-v0": {"game": "shukh"},
     "cardgym/ShukhMatch-v0": {"game": "shukh", "episode": "match"},
+    "cardgym/Tarot-v0": {"game": "tarot"},
+    "cardgym/Tarot3-v0": {"game": "tarot", "players": 3},
+    "cardgym/Tarot5-v0": {"game": "tarot", "players": 5},
+    "cardgym/TarotMatch-v0": {"game": "tarot", "episode": "match"},
 }
 """The registered environment ids with the game and the rule options that each presets."""
 
