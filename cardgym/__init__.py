@@ -29,6 +29,8 @@ NAMESPACE = "cardgym"
 IDS: dict[str, dict[str, Any]] = {
     "cardgym/Chouine-v0": {"game": "chouine"},
     "cardgym/ChouineMatch-v0": {"game": "chouine", "episode": "match"},
+    "cardgym/Avinas-v0": {"game": "avinas"},
+    "cardgym/AvinasMatch-v0": {"game": "avinas", "episode": "match", "stop": "any"},
     "cardgym/Shukh-v0": {"game": "shukh"},
     "cardgym/ShukhMatch-v0": {"game": "shukh", "episode": "match"},
     "cardgym/Tarot-v0": {"game": "tarot"},
