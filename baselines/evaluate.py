@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import tyro
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -261,9 +262,10 @@ def ratio_interval(successes: np.ndarray, trials: np.ndarray) -> tuple[float, fl
 
 def results_table(results: Sequence[Result], title: str) -> Table:
     """The results as a rich table; roles stand on lines of their own."""
-    table = Table(title=title, caption="± 95 % intervals, the deal being the unit; score and margin per game")
+    caption = "± 95 % intervals, the deal being the unit; score and margin per game"
+    table = Table(title=title, caption=caption, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("agent", overflow="fold")
-    table.add_column("against", min_width=7, overflow="fold")
+    table.add_column("against", min_width=8, overflow="fold")
     for column in ("deals", "decided", "wins %", "score", "margin"):
         table.add_column(column, justify="right", no_wrap=True)
     for r in results:

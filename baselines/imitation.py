@@ -124,7 +124,7 @@ def _learn(model: MaskablePPO, watched: Watched, rows: np.ndarray) -> float:
     values, likelihoods, _ = policy.evaluate_actions(
         torch.from_numpy(watched.observation[rows]).float(),
         torch.from_numpy(watched.action[rows]),
-        action_masks=watched.mask[rows].astype(bool),  # type: ignore[arg-type]
+        action_masks=watched.mask[rows].astype(bool),
     )
     gains = torch.from_numpy(watched.gain[rows]).float()
     cross_entropy = -likelihoods.mean()
