@@ -11,6 +11,7 @@ Play with a saved model in three lines::
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from torch import nn
 
 from cardgym.baselines import gae
 from cardgym.baselines.agents import Decisions
-from cardgym.game import Game, Options
+from cardgym.game import Game, Layout, Options
 from cardgym.suits import SuitRelabelling
 
 CRITICS = ("shared", "separate", "state")
@@ -61,9 +62,6 @@ class Network(nn.Module):
     For a policy the numbers are logits; for :mod:`cardgym.baselines.dmc` they are expected returns.
     """
 
-    scale: torch.Tensor
-    state_scale: torch.Tensor
-
     def __init__(self, game: Game, options: Options, shape: Shape, generator: torch.Generator | None = None) -> None:
         """Makes a network with orthogonal weights.
 
@@ -75,20 +73,17 @@ class Network(nn.Module):
         super().__init__()
         self.shape = shape
         layouts, actions = game.layouts(options), len(game.actions)
-        seen = layouts["observation"]
-        self.register_buffer("scale", _scale(seen.high), persistent=False)
-        self.body = _layers(seen.size, shape.hidden, generator)
-        self.policy = _linear(shape.hidden[-1], actions, 0.01, generator)
+        self.body = _layers(layouts["observation"], shape.hidden, generator)
+        self.policy = _initialised(nn.Linear(shape.hidden[-1], actions), 0.01, generator)
         self.critic: nn.Module | None = None
         if shape.critic != "shared":
             watched = layouts["state" if shape.critic == "state" else "observation"]
-            self.register_buffer("state_scale", _scale(watched.high), persistent=False)
-            self.critic = _layers(watched.size, shape.hidden, generator)
-        self.value = _linear(shape.hidden[-1], 1, 1.0, generator)
+            self.critic = _layers(watched, shape.hidden, generator)
+        self.value = _initialised(nn.Linear(shape.hidden[-1], 1), 1.0, generator)
 
     def logits(self, observation: torch.Tensor) -> torch.Tensor:
         """One number per action, float32, shape (n, actions), for int8 observations, shape (n, size)."""
-        return self._head(self.policy, self.body(observation * self.scale))
+        return self._head(self.policy, self.body(observation))
 
     def forward(
         self, observation: torch.Tensor, state: torch.Tensor | None = None
@@ -99,10 +94,8 @@ class Network(nn.Module):
             observation: int8, shape (n, size).
             state: the privileged encoding, int8, for ``critic="state"``.
         """
-        hidden = self.body(observation * self.scale)
-        watched = hidden
-        if self.critic is not None:
-            watched = self.critic((observation if state is None else state) * self.state_scale)
+        hidden = self.body(observation)
+        watched = hidden if self.critic is None else self.critic(observation if state is None else state)
         return self._head(self.policy, hidden), self._head(self.value, watched).squeeze(1)
 
     @staticmethod
@@ -113,22 +106,36 @@ class Network(nn.Module):
             return out
 
 
-def _scale(high: np.ndarray) -> torch.Tensor:
-    """Factors that bring every number of an encoding to at most 1."""
-    return torch.from_numpy(1.0 / np.maximum(1, high.astype(np.float32)))
+class Encoded(nn.Linear):
+    """The first layer: takes an int8 encoding, each number brought to at most 1 by the bounds of its layout.
+
+    The scale goes into the weights, of which there are fewer than numbers in a minibatch.
+    """
+
+    scale: torch.Tensor
+
+    def __init__(self, layout: Layout, width: int) -> None:
+        super().__init__(layout.size, width)
+        scale = torch.from_numpy(1.0 / np.maximum(1, layout.high.astype(np.float32)))
+        self.register_buffer("scale", scale, persistent=False)
+
+    def forward(self, encoding: torch.Tensor) -> torch.Tensor:
+        """Float, shape (n, width), for int8, shape (n, size); int8 is exact in every precision."""
+        device = encoding.device.type
+        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else self.weight.dtype
+        return nn.functional.linear(encoding.to(dtype), self.weight * self.scale, self.bias)
 
 
-def _linear(inputs: int, outputs: int, gain: float, generator: torch.Generator | None) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs)
+def _initialised(layer: nn.Linear, gain: float, generator: torch.Generator | None) -> nn.Linear:
     nn.init.orthogonal_(layer.weight, gain, generator=generator)
     nn.init.zeros_(layer.bias)
     return layer
 
 
-def _layers(inputs: int, hidden: Sequence[int], generator: torch.Generator | None) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for before, width in zip((inputs, *hidden), hidden):
-        layers += [_linear(before, width, 2**0.5, generator), nn.ReLU()]
+def _layers(layout: Layout, hidden: Sequence[int], generator: torch.Generator | None) -> nn.Sequential:
+    layers: list[nn.Module] = [_initialised(Encoded(layout, hidden[0]), 2**0.5, generator), nn.ReLU()]
+    for before, width in itertools.pairwise(hidden):
+        layers += [_initialised(nn.Linear(before, width), 2**0.5, generator), nn.ReLU()]
     return nn.Sequential(*layers)
 
 
@@ -249,7 +256,7 @@ class NetworkAgent:
         masks = self._sight.mask(decisions.mask, orders)
         with torch.inference_mode():
             seen = torch.from_numpy(self._sight.encoding("observation", decisions.observation, orders))
-            logits = self.network.logits(seen.to(self.network.scale.device)).cpu().numpy()
+            logits = self.network.logits(seen.to(self.network.value.weight.device)).cpu().numpy()
         if self.greedy:
             chosen = np.where(masks != 0, logits, -np.inf).argmax(axis=1)
         else:

@@ -332,9 +332,11 @@ class Learner:
         """Gradient steps on the decisions of the rollout in ``rows`` (of the flattened arrays)."""
         s, r = self.settings, self.games.rollout
         data = {
-            "observation": r.observation, "state": r.state, "mask": r.mask, "action": r.action,
+            "observation": r.observation, "mask": r.mask, "action": r.action,
             "old": r.log_probability, "advantage": advantages, "target": advantages + r.value,
         }  # fmt: skip
+        if self.games.privileged:
+            data["state"] = r.state
         flat = {k: torch.from_numpy(v.reshape(advantages.size, *v.shape[2:])).to(s.device) for k, v in data.items()}
         if s.reference_weight:
             flat["reference"] = self._reference_log_probabilities(flat)
@@ -345,7 +347,7 @@ class Learner:
         for _ in range(s.epochs):
             for part in np.array_split(self.generator.permutation(rows), parts):
                 index = torch.from_numpy(part).to(s.device)
-                losses = self._losses({k: v[index] for k, v in flat.items()})
+                losses = self._losses({k: v.index_select(0, index) for k, v in flat.items()})
                 loss = losses["policy_loss"] + s.value_weight * losses["value_loss"]
                 loss = loss - entropy_weight * losses["entropy"] + s.reference_weight * losses.get("reference_kl", 0.0)
                 self.optimizer.zero_grad(set_to_none=True)
@@ -362,7 +364,7 @@ class Learner:
         """The terms of the loss on one minibatch, and two figures to watch."""
         s, mask = self.settings, part["mask"] != 0
         with precision_context(s.precision, s.device):
-            logits, values = self.network(part["observation"], part["state"] if self.games.privileged else None)
+            logits, values = self.network(part["observation"], part.get("state"))
         log_all = masked_log_softmax(logits, mask)
         probabilities = masked_probabilities(log_all, mask)
         log_ratio = log_all.gather(1, part["action"][:, None]).squeeze(1) - part["old"]
