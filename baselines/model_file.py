@@ -1,8 +1,8 @@
 """Model files and checkpoints of the native learners (``.pt``).
 
-A file holds ``notes`` (plain JSON values: what the network is, which game, options and layout it was made for, how it was
-trained) and ``weights``.  A checkpoint is a model file that also holds ``training``: all that it takes to go on as if
-nothing had happened.  Files are read with ``weights_only``, so a file from a stranger can hold numbers, never code.
+A file holds ``notes`` (plain JSON values: what the network is, which game, options and layout it was made for, how it
+was trained) and ``weights``.  A checkpoint is a model file that also holds ``training``: all that it takes to go on as
+if nothing had happened.  Files are read with ``weights_only``, so a file from a stranger can hold numbers, never code.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ def load(path: str | Path, game: Game | None = None) -> Model:
     about = found["notes"]
     if about.get("format") != FORMAT:
         raise InvalidRecord(
-            f"{path}: a file of version {about.get('format')!r}, but cardgym {cardgym.__version__} reads version {FORMAT}"
+            f"{path}: a file of version {about.get('format')!r}, "
+            f"but cardgym {cardgym.__version__} reads version {FORMAT}"
         )
     if game is not None and about["game"] != game.name:
         raise InvalidRecord(f"{path}: made for {about['game']!r}, not for {game.name!r}")
@@ -172,8 +173,8 @@ def _read(path: str | Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise InvalidRecord(f"{path}: there is no such file") from None
     except Exception as error:  # torch raises what its zip reader and unpickler happen to raise
-        reason = str(error).splitlines()[0]
-        raise InvalidRecord(f"{path}: not a model, or cut short ({type(error).__name__}: {reason})") from error
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise InvalidRecord(f"{path}: not a model, or cut short ({reason})") from error
     if not isinstance(found, dict) or set(found) != {"notes", "weights", "training"}:
         raise InvalidRecord(f"{path}: a torch file, but none of cardgym's models")
     return found
@@ -182,6 +183,4 @@ def _read(path: str | Path) -> dict[str, Any]:
 def plain(settings: Any) -> dict[str, Any]:
     """A dataclass of settings as plain JSON values."""
     values = dataclasses.asdict(settings)
-    return {
-        k: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, Path) else v for k, v in values.items()
-    }
+    return {k: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, Path) else v for k, v in values.items()}

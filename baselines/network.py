@@ -83,7 +83,7 @@ class Network(nn.Module):
 
     def logits(self, observation: torch.Tensor) -> torch.Tensor:
         """One number per action, float32, shape (n, actions), for int8 observations, shape (n, size)."""
-        return self._head(self.policy, self.body(observation))
+        return self._head(self.policy, self.body(_numbers(observation)))
 
     def forward(
         self, observation: torch.Tensor, state: torch.Tensor | None = None
@@ -94,8 +94,9 @@ class Network(nn.Module):
             observation: int8, shape (n, size).
             state: the privileged encoding, int8, for ``critic="state"``.
         """
-        hidden = self.body(observation)
-        watched = hidden if self.critic is None else self.critic(observation if state is None else state)
+        seen = _numbers(observation)
+        hidden = self.body(seen)
+        watched = hidden if self.critic is None else self.critic(seen if state is None else _numbers(state))
         return self._head(self.policy, hidden), self._head(self.value, watched).squeeze(1)
 
     @staticmethod
@@ -107,7 +108,7 @@ class Network(nn.Module):
 
 
 class Encoded(nn.Linear):
-    """The first layer: takes an int8 encoding, each number brought to at most 1 by the bounds of its layout.
+    """The first layer: takes an encoding, each number brought to at most 1 by the bounds of its layout.
 
     The scale goes into the weights, of which there are fewer than numbers in a minibatch.
     """
@@ -120,10 +121,14 @@ class Encoded(nn.Linear):
         self.register_buffer("scale", scale, persistent=False)
 
     def forward(self, encoding: torch.Tensor) -> torch.Tensor:
-        """Float, shape (n, width), for int8, shape (n, size); int8 is exact in every precision."""
-        device = encoding.device.type
-        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else self.weight.dtype
-        return nn.functional.linear(encoding.to(dtype), self.weight * self.scale, self.bias)
+        """Shape (n, width), for the numbers of an encoding, shape (n, size)."""
+        return nn.functional.linear(encoding, self.weight * self.scale, self.bias)
+
+
+def _numbers(encoding: torch.Tensor) -> torch.Tensor:
+    """An int8 encoding as floating point numbers of the precision in use, in all of which int8 is exact."""
+    device = encoding.device.type
+    return encoding.to(torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32)
 
 
 def _initialised(layer: nn.Linear, gain: float, generator: torch.Generator | None) -> nn.Linear:
@@ -262,5 +267,3 @@ class NetworkAgent:
         else:
             chosen, _ = gae.draw(logits, masks, generator)
         return self._sight.actions(chosen, orders)
-
-

@@ -71,7 +71,7 @@ from cardgym.baselines.training import (
     win_rates,
 )
 from cardgym.batch import Batch
-from cardgym.errors import CardGymError, InvalidOption
+from cardgym.errors import InvalidOption
 from cardgym.game import Game
 from cardgym.progress import Bar
 

@@ -13,10 +13,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cardgym.errors import CardGymError, MissingExtra, require
-
-EXTRAS = ("torch", "tensorboard", "matplotlib")
-
 import numpy as np
 import tyro
 from rich.console import Console
@@ -24,6 +20,7 @@ from rich.console import Console
 import cardgym
 from cardgym.baselines.agents import Agent, load_agent
 from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_table, write_json, write_records
+from cardgym.errors import CardGymError, MissingExtra, require
 from cardgym.game import Game
 from cardgym.progress import Bar
 
@@ -36,7 +33,7 @@ LADDER = ("random", "rule")
 Settings = TypeVar("Settings")
 
 
-def need_extras(name: str, modules: Sequence[str] = EXTRAS) -> None:
+def need_extras(name: str, modules: Sequence[str] = ("torch", "tensorboard", "matplotlib")) -> None:
     """Checks that the packages of the extra ``train`` are there; a script ends with one line if not.
 
     Args:
@@ -107,11 +104,10 @@ class Log:
         from torch.utils.tensorboard.writer import SummaryWriter
 
         self._path = folder / "progress.csv"
-        self._rows: list[dict[str, float]] = []
+        self._rows: list[dict[str, Any]] = []
         if decisions and self._path.is_file():
             with self._path.open(newline="") as file:
-                self._rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
-            self._rows = [row for row in self._rows if row["decisions"] <= decisions]
+                self._rows = [row for row in csv.DictReader(file) if int(row["decisions"]) <= decisions]
         self._board = SummaryWriter(str(folder), purge_step=decisions)
         self._write_all()
 
