@@ -138,9 +138,9 @@ def _initialised(layer: nn.Linear, gain: float, generator: torch.Generator | Non
 
 
 def _layers(layout: Layout, hidden: Sequence[int], generator: torch.Generator | None) -> nn.Sequential:
-    layers: list[nn.Module] = [_initialised(Encoded(layout, hidden[0]), 2**0.5, generator), nn.ReLU()]
+    layers: list[nn.Module] = [_initialised(Encoded(layout, hidden[0]), 2**0.5, generator), nn.ReLU(inplace=True)]
     for before, width in itertools.pairwise(hidden):
-        layers += [_initialised(nn.Linear(before, width), 2**0.5, generator), nn.ReLU()]
+        layers += [_initialised(nn.Linear(before, width), 2**0.5, generator), nn.ReLU(inplace=True)]
     return nn.Sequential(*layers)
 
 
@@ -151,7 +151,7 @@ def masked_log_softmax(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor
     is that of :func:`masked_probabilities`, exactly zero.
 
     Args:
-        logits: finite, shape (n, actions).
+        logits: finite, less than 3e38 apart, shape (n, actions).
         mask: bool, shape (n, actions), at least one legal action in each row.
     """
     log_probabilities = torch.log_softmax(logits.masked_fill(~mask, -torch.inf), dim=1)
@@ -241,10 +241,13 @@ class NetworkAgent:
 
         Raises:
             InvalidRecord: it does not fit; the message says why.
+            InvalidOption: values of actions are to be drawn from.
         """
         from cardgym.baselines import model_file
 
         model = model_file.load(path, game)
+        if not greedy and model.notes["algorithm"] == "dmc":
+            raise InvalidOption(f"{path}: values of actions, not a policy to draw from; greedy must be True")
         agent = cls(
             model.network, model.game, model.options, model.notes["canonical_suits"], name or Path(path).stem, greedy
         )

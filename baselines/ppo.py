@@ -32,24 +32,21 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from cardgym.baselines.training import need_extras
+from cardgym.errors import InvalidOption, require_for_script
 
-need_extras(__name__)
+require_for_script(__name__, ("torch", "tensorboard", "matplotlib"), "train")
 
 import numpy as np
 import torch
 from rich.console import Console
-from torch import nn
 
 import cardgym
-from cardgym.baselines import gae, model_file
+from cardgym.baselines import gae, training
 from cardgym.baselines.agents import Agent, Decisions
-from cardgym.baselines.evaluate import Result, write_json
+from cardgym.baselines.evaluate import Result
 from cardgym.baselines.network import (
     Network,
     NetworkAgent,
@@ -59,51 +56,18 @@ from cardgym.baselines.network import (
     masked_probabilities,
     precision_context,
 )
-from cardgym.baselines.training import (
-    Ladder,
-    Line,
-    Log,
-    command_line,
-    report,
-    restored,
-    run_folder,
-    stored,
-    win_rates,
-)
 from cardgym.batch import Batch
-from cardgym.errors import InvalidOption
 from cardgym.game import Game
-from cardgym.progress import Bar
 
 # --- Settings --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(training.RunSettings):
     """Trains a network by self-play PPO and evaluates it."""
 
-    game: str = "chouine"
-    """name of the game"""
-    out: Path | None = None
-    """folder for the results; runs/GAME if not given"""
-    seed: int = 1
-    """seed of games, network and updates"""
-    resume: bool = False
-    """go on from the checkpoint in the folder"""
-    decisions: int = 2_000_000
-    """decisions in all, of all seats"""
-    num_games: int = 512
-    """games side by side"""
     steps: int = 64
     """decisions per game and update"""
-    minibatch: int = 1024
-    """decisions per gradient step, about: the decisions of an update are dealt out evenly"""
-    epochs: int = 3
-    """passes over the data of an update"""
-    learning_rate: float = 1e-3
-    """at the start; moves in a straight line"""
-    final_learning_rate: float = 1e-4
-    """at the end"""
     entropy: float = 0.02
     """weight of the entropy bonus at the start; moves in a straight line"""
     final_entropy: float = 0.005
@@ -114,19 +78,11 @@ class Settings:
     """discount"""
     gae_lambda: float = 0.95
     """lambda of the advantage estimates"""
-    max_grad_norm: float = 0.5
-    """gradients are clipped to this norm"""
     value_weight: float = 0.5
     """weight of the value loss"""
-    network: tuple[int, ...] = (256, 256)
-    """hidden layers"""
     critic: str = "shared"
     """where the value comes from: "shared" (the policy's hidden layers), "separate" (layers of its own) or "state"
     (layers of its own that see all cards; in training only)"""
-    canonical_suits: bool = True
-    """relabel interchangeable suits"""
-    options: dict[str, Any] = field(default_factory=dict)
-    """rule options in training; evaluation uses the game's defaults"""
     pool_size: int = 0
     """past networks kept as opponents; 0: none"""
     pool_share: float = 0.25
@@ -137,23 +93,10 @@ class Settings:
     """weight of the KL divergence to a reference policy, a moving average of the learner; 0: none"""
     reference_rate: float = 0.02
     """how far the reference moves towards the learner in an update"""
-    precision: str = "float32"
-    """of the hidden layers: "float32", or "bfloat16" where the processor has fast instructions for it"""
-    device: str = "cpu"
-    """of the network: "cpu" or "cuda" """
-    threads: int = 1
-    """threads of torch and of the games; more than one pays only on an idle machine"""
-    curve_points: int = 12
-    """evaluations (and checkpoints) over the run"""
-    curve_deals: int = 250
-    """duplicate deals of each"""
-    deals: int = 2000
-    """duplicate deals of the final evaluation"""
-    record_games: int = 100
-    """evaluation deals whose games are recorded"""
 
     def __post_init__(self) -> None:
-        for name in ("decisions", "num_games", "steps", "minibatch", "epochs", "pool_every", "threads", "curve_points"):
+        super().__post_init__()
+        for name in ("steps", "pool_every"):
             if getattr(self, name) < 1:
                 raise InvalidOption(f"{name}={getattr(self, name)!r} is not a number of at least 1")
         if not 0 <= self.pool_share <= 1:
@@ -161,10 +104,6 @@ class Settings:
         if self.minibatch > self.num_games * self.steps:
             size = self.num_games * self.steps
             raise InvalidOption(f"minibatch={self.minibatch} is more than an update holds, num_games * steps = {size}")
-
-
-FREE = ("out", "resume", "device", "curve_deals", "deals", "record_games")
-"""Settings that may change when a run is resumed."""
 
 
 # --- One update: collect ---------------------------------------------------------------------
@@ -276,15 +215,19 @@ class SelfPlay:
 # --- One update: learn -----------------------------------------------------------------------
 
 
-class Learner:
-    """A run under way: network, optimiser, games and all that changes as it learns.
+class Learner(training.Learner):
+    """PPO under way.
 
     Attributes:
-        decisions: the learner's decisions so far.
-        updates: so far.
-        curve: evaluations so far.
-        seconds: spent on collecting and on learning, since this object was made.
+        games: in which it plays.
+        reference: the slowly moving policy.
+        pool: weights of past networks.
+        seconds: spent on collecting and on learning.
     """
+
+    algorithm = "ppo"
+    shown = ("entropy", "policy_loss", "value_loss")
+    settings: Settings
 
     def __init__(self, game: Game, settings: Settings, opponent: Agent | None = None) -> None:
         """Starts a run.
@@ -295,22 +238,14 @@ class Learner:
             opponent: an agent that plays all seats but those of the learner's team in every game (for best responses);
                 None for self-play.
         """
-        self.game, self.settings = game, settings
-        self.generator = np.random.default_rng(settings.seed)
-        weights = torch.Generator().manual_seed(settings.seed)
-        options = game.options.of(**settings.options)
-        self.network = Network(game, options, Shape(settings.network, settings.critic), weights).to(settings.device)
+        super().__init__(game, settings, Shape(settings.network, settings.critic))
         self.reference = copy.deepcopy(self.network).requires_grad_(False)
         self.pool: list[dict[str, torch.Tensor]] = []
-        self.optimizer = torch.optim.Adam(self.network.parameters(), settings.learning_rate, eps=1e-5, fused=True)
         share = 1.0 if opponent is not None else settings.pool_share if settings.pool_size else 0.0
         self.games = SelfPlay(game, settings, self.generator, share)
-        self.games.opponent = opponent
-        self.decisions, self.updates = 0, 0
-        self.curve: list[dict[str, Any]] = []
+        self.games.opponent, self.batch = opponent, self.games.batch
         self.seconds = {"collect": 0.0, "learn": 0.0}
-        self._learning_rate = Line(settings.learning_rate, settings.final_learning_rate)
-        self._entropy = Line(settings.entropy, settings.final_entropy)
+        self._entropy = training.Line(settings.entropy, settings.final_entropy)
 
     def update(self) -> dict[str, float]:
         """Collects and learns; returns figures worth logging."""
@@ -319,7 +254,7 @@ class Learner:
             self.games.opponent = self._past(self.pool[int(self.generator.integers(len(self.pool)))])
         advantages, valid = self.games.collect(self.network)
         collected = time.perf_counter()
-        remaining = max(0.0, 1.0 - self.decisions / self.settings.decisions)
+        remaining = self.remaining()
         self.decisions += int(self.games.rollout.learner.sum())
         self.updates += 1
         figures = self._learn(advantages, np.flatnonzero(valid.ravel()), remaining)
@@ -340,8 +275,7 @@ class Learner:
         flat = {k: torch.from_numpy(v.reshape(advantages.size, *v.shape[2:])).to(s.device) for k, v in data.items()}
         if s.reference_weight:
             flat["reference"] = self._reference_log_probabilities(flat)
-        self.optimizer.param_groups[0]["lr"] = self._learning_rate(remaining)
-        entropy_weight = self._entropy(remaining)
+        rate, entropy_weight = self.set_learning_rate(remaining), self._entropy(remaining)
         parts = max(1, round(len(rows) / s.minibatch))
         sums: dict[str, torch.Tensor] = {}
         for _ in range(s.epochs):
@@ -350,15 +284,12 @@ class Learner:
                 losses = self._losses({k: v.index_select(0, index) for k, v in flat.items()})
                 loss = losses["policy_loss"] + s.value_weight * losses["value_loss"]
                 loss = loss - entropy_weight * losses["entropy"] + s.reference_weight * losses.get("reference_kl", 0.0)
-                self.optimizer.zero_grad(set_to_none=True)
-                loss.backward()
-                nn.utils.clip_grad_norm_(self.network.parameters(), s.max_grad_norm)
-                self.optimizer.step()
+                self.descend(loss)
                 for name, value in losses.items():
                     sums[name] = sums.get(name, torch.zeros((), device=s.device)) + value.detach()
         explained = 1.0 - float(np.var(advantages.ravel()[rows]) / (np.var(data["target"].ravel()[rows]) + 1e-8))
         means = {name: float(value) / (s.epochs * parts) for name, value in sums.items()}
-        return {**means, "explained_variance": explained, "learning_rate": self._learning_rate(remaining)}
+        return {**means, "explained_variance": explained, "learning_rate": rate}
 
     def _losses(self, part: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """The terms of the loss on one minibatch, and two figures to watch."""
@@ -408,53 +339,16 @@ class Learner:
         """A network of the pool as an agent that draws its actions, as the learner does."""
         past = copy.deepcopy(self.network)
         past.load_state_dict(weights)
-        options = self.games.batch.options
-        return NetworkAgent(past, self.game, options, self.settings.canonical_suits, "past", greedy=False)
+        return NetworkAgent(past, self.game, self.options, self.settings.canonical_suits, "past", greedy=False)
 
-    def player(self) -> NetworkAgent:
-        """The learner as an agent, greedy."""
-        options = self.games.batch.options
-        return NetworkAgent(self.network, self.game, options, self.settings.canonical_suits, "ppo")
+    def extras(self) -> dict[str, Any]:
+        by_opponent = torch.from_numpy(self.games.by_opponent.copy())
+        return {"reference": self.reference.state_dict(), "pool": self.pool, "by_opponent": by_opponent}
 
-    # --- checkpoints ---
-
-    def notes(self) -> dict[str, Any]:
-        """What its model file says."""
-        s = self.settings
-        facts = {"decisions": self.decisions, "settings": model_file.plain(s)}
-        return model_file.notes("ppo", self.game, s.options, s.canonical_suits, Shape(s.network, s.critic), **facts)
-
-    def save(self, path: Path) -> None:
-        """Writes a checkpoint."""
-        training = {
-            "optimizer": self.optimizer.state_dict(),
-            "reference": self.reference.state_dict(),
-            "pool": self.pool,
-            "generator": stored(self.generator),
-            "states": torch.from_numpy(self.games.batch.states.view(np.uint8).copy()),
-            "by_opponent": torch.from_numpy(self.games.by_opponent.copy()),
-            "decisions": self.decisions,
-            "updates": self.updates,
-            "curve": self.curve,
-        }
-        model_file.save(path, self.network, self.notes(), training)
-
-    def restore(self, path: Path) -> None:
-        """Goes on where a checkpoint stood, exactly.
-
-        Raises:
-            CardGymError: there is none, it does not fit, or was made with other settings; the message says why.
-        """
-        model = model_file.load_checkpoint(path, self.game, self.notes(), FREE)
-        t = model.training
-        self.network.load_state_dict(model.network.state_dict())
-        self.optimizer.load_state_dict(t["optimizer"])
-        self.reference.load_state_dict(t["reference"])
-        self.pool = [{k: v.to(self.settings.device) for k, v in past.items()} for past in t["pool"]]
-        self.decisions, self.updates, self.curve = t["decisions"], t["updates"], t["curve"]
-        self.generator = self.games.generator = restored(t["generator"])
-        self.games.by_opponent[:] = t["by_opponent"].numpy()
-        self.games.batch.restore(t["states"].numpy().view(self.game.dtype))
+    def restore_extras(self, training: dict[str, Any]) -> None:
+        self.reference.load_state_dict(training["reference"])
+        self.pool = [{k: v.to(self.settings.device) for k, v in past.items()} for past in training["pool"]]
+        self.games.by_opponent[:] = training["by_opponent"].numpy()
 
 
 # --- The run ---------------------------------------------------------------------------------
@@ -466,49 +360,9 @@ def train(settings: Settings, console: Console) -> list[Result]:
     Raises:
         CardGymError: settings that do not fit together, or a checkpoint that does not belong to them.
     """
-    game = cardgym.load_game(settings.game)
-    folder = run_folder(settings.out, settings.game)
-    torch.set_num_threads(settings.threads)
-    learner = Learner(game, settings)
-    if settings.resume:
-        learner.restore(folder / "checkpoint.pt")
-    write_json(folder / "settings.json", model_file.plain(settings))
-    run(learner, Ladder(game, settings.curve_deals), folder, console)
-    model_file.save(folder / "model.pt", learner.network, learner.notes())
-    console.print(f"written: {folder / 'model.pt'}", soft_wrap=True)
-    title = f"{game.title}: self-play PPO, seed {settings.seed}"
-    return report(game, learner.player(), learner.curve, title, folder, console, settings.deals, settings.record_games)
-
-
-def run(learner: Learner, ladder: Ladder, folder: Path, console: Console) -> None:
-    """Updates until all decisions are made, with progress bar, log, evaluations and checkpoints."""
-    s = learner.settings
-    every = max(1, s.decisions // s.curve_points)
-    log = Log(folder, learner.decisions)
-    began, first, figures = time.perf_counter(), learner.decisions, {}
-    with Bar(f"training on {learner.game.title}", s.decisions, console) as bar:
-        while learner.decisions < s.decisions:
-            if not learner.curve or learner.decisions // every > learner.curve[-1]["decisions"] // every:
-                learner.curve.append(ladder.judge(learner.player(), learner.decisions))
-                learner.save(folder / "checkpoint.pt")
-                write_json(folder / "curve.json", learner.curve)
-            figures = learner.update()
-            figures["speed"] = (learner.decisions - first) / (time.perf_counter() - began)
-            log.add(figures)
-            bar.update(min(s.decisions, learner.decisions), _note(figures, learner.curve))
-    log.close()
-    if learner.curve[-1]["decisions"] < learner.decisions:
-        learner.curve.append(ladder.judge(learner.player(), learner.decisions))
-        learner.save(folder / "checkpoint.pt")
-    console.print(f"{learner.decisions - first} decisions in {time.perf_counter() - began:.0f} s")
-
-
-def _note(figures: dict[str, float], curve: Sequence[dict[str, Any]]) -> str:
-    """The figures worth seeing beside a progress bar."""
-    shown = [f"{figures['speed']:.0f}/s", f"entropy {figures['entropy']:.2f}"]
-    shown += [f"loss {figures['policy_loss']:.3f} value {figures['value_loss']:.3f}", win_rates(curve[-1])]
-    return "  ".join(shown)
+    learner = Learner(cardgym.load_game(settings.game), settings)
+    return training.train(learner, "self-play PPO", console)
 
 
 if __name__ == "__main__":
-    command_line(Settings, "ppo", train)
+    training.command_line(Settings, "ppo", train)
