@@ -6,11 +6,11 @@ writes to ``runs/dmc-shukh`` what :mod:`cardgym.baselines.ppo` writes, and its m
 way.  Every setting is a flag; their defaults come from ``cardgym/configs/dmc_<game>.toml``.
 
 The algorithm is that of D. Zha et al., DouZero: mastering DouDizhu with self-play deep reinforcement learning
-(arXiv 2106.06135): all seats play the action with the highest estimate, now and then a random one; once a game is over,
-the estimate of every action taken is moved towards what its seat gained from there on.  There is no bootstrapping,
-so no bias from wrong estimates, and no discount.  Where DouZero feeds features of an action to the network, ours has one
-output per action id, of which there are few.  Games are played from start to end, all begun together, so long games
-count as often as short ones.
+(arXiv 2106.06135).  All seats play the action with the highest estimate, now and then a random one; once a game is
+over, the estimate of every action taken is moved towards what its seat gained from there on.  There is no
+bootstrapping, so no bias from wrong estimates, and no discount.  Where DouZero feeds features of an action to the
+network, ours has one output per action id, of which there are few.  Games are played from start to end, all begun
+together, so long games count as often as short ones.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from cardgym.kernel import kernel
 @kernel("core.advantages")
 def _advantages(
     rewards, players, over, learner, values, last_players, last_values, last_known, gamma, decay, advantages, valid
-):  # type: ignore[no-untyped-def]
+):
     steps, games, seats = rewards.shape
     gain = np.zeros(seats)
     next_value = np.zeros(seats)
@@ -98,7 +98,7 @@ def advantages(
 
 
 @kernel("core.draw")
-def _draw(logits, mask, uniform, actions, log_probabilities):  # type: ignore[no-untyped-def]
+def _draw(logits, mask, uniform, actions, log_probabilities):
     for n in range(len(actions)):
         row = logits[n]
         legal = mask[n]

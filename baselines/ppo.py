@@ -266,7 +266,7 @@ class Learner(training.Learner):
     def _learn(self, advantages: np.ndarray, rows: np.ndarray, remaining: float) -> dict[str, float]:
         """Gradient steps on the decisions of the rollout in ``rows`` (of the flattened arrays)."""
         s, r = self.settings, self.games.rollout
-        data = {
+        data: dict[str, np.ndarray] = {
             "observation": r.observation, "mask": r.mask, "action": r.action,
             "old": r.log_probability, "advantage": advantages, "target": advantages + r.value,
         }  # fmt: skip

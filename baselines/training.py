@@ -41,7 +41,7 @@ LADDER = ("random", "rule")
 Kind = TypeVar("Kind")
 
 
-def settings_from_file(kind: type[Kind], algorithm: str, game: str) -> Kind:
+def settings_from_file(kind: Callable[..., Kind], algorithm: str, game: str) -> Kind:
     """The settings of a file ``<algorithm>_<game>.toml`` in ``cardgym.configs``.
 
     Raises:
@@ -150,6 +150,7 @@ class Learner(ABC):
             settings: of the run.
             shape: of the network.
         """
+        torch.set_num_threads(settings.threads)  # first of all: even initial weights depend on it in the last bit
         self.game, self.settings, self.shape = game, settings, shape
         self.generator = np.random.default_rng(settings.seed)
         weights = torch.Generator().manual_seed(settings.seed)
@@ -171,7 +172,7 @@ class Learner(ABC):
     def descend(self, loss: torch.Tensor) -> None:
         """One gradient step."""
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.max_grad_norm)
         self.optimizer.step()
 
@@ -402,7 +403,6 @@ def train(learner: Learner, name: str, console: Console) -> list[Result]:
 def run(learner: Learner, ladder: Ladder, folder: Path, console: Console) -> None:
     """Updates until all decisions are made, with progress bar, log, evaluations and checkpoints; writes the model."""
     s = learner.settings
-    torch.set_num_threads(s.threads)
     every = max(1, s.decisions // s.curve_points)
     log = Log(folder, learner.decisions)
     began, first = time.perf_counter(), learner.decisions

@@ -22,8 +22,8 @@ from cardgym.errors import InvalidOption, InvalidRecord
 
 CHOUINE, SHUKH = cardgym.load_game("chouine"), cardgym.load_game("shukh")
 SMALL = replace(
-    settings_from_file(dmc.Settings, "dmc", "shukh"),
-    decisions=6000, num_games=24, minibatch=256, network=(32,), precision="float32",
+    settings_from_file(dmc.Settings, "dmc", "chouine"),
+    decisions=4000, num_games=24, minibatch=256, network=(32,), precision="float32",
     curve_points=2, curve_deals=6, deals=6, record_games=1,
 )  # fmt: skip
 RESPONSE = replace(
@@ -66,7 +66,7 @@ def test_killed_and_resumed_ends_in_the_same_weights(tmp_path: Path, monkeypatch
 
 def test_gains_are_what_the_seat_got() -> None:
     """Every decision is credited with the rewards that its own seat got afterwards: against single environments."""
-    learner = dmc.Learner(SHUKH, replace(SMALL, num_games=4))
+    learner = dmc.Learner(SHUKH, replace(SMALL, game="shukh", num_games=4, canonical_suits=False, options={}))
     experience = learner._play(0.3)
     envs = [cardgym.make("Shukh-v0") for _ in range(4)]
     infos = [env.reset(seed=SMALL.seed + n)[1] for n, env in enumerate(envs)]
@@ -107,7 +107,7 @@ def test_estimates_approach_the_gains() -> None:
 
 
 def test_values_are_not_drawn_from(tmp_path: Path) -> None:
-    learner = dmc.Learner(CHOUINE, replace(SMALL, game="chouine"))
+    learner = dmc.Learner(CHOUINE, SMALL)
     learner.save(tmp_path / "checkpoint.pt")
     agent = load_agent(str(tmp_path / "checkpoint.pt"), CHOUINE)
     batch = Batch(CHOUINE, None, 3)
@@ -118,7 +118,7 @@ def test_values_are_not_drawn_from(tmp_path: Path) -> None:
 
 
 def test_checkpoints_of_the_other_learner_are_refused(tmp_path: Path) -> None:
-    dmc.Learner(CHOUINE, replace(SMALL, game="chouine")).save(tmp_path / "checkpoint.pt")
+    dmc.Learner(CHOUINE, SMALL).save(tmp_path / "checkpoint.pt")
     with pytest.raises(InvalidRecord, match="made with algorithm 'dmc', here 'ppo'"):
         exploit.train(replace(RESPONSE, out=tmp_path, target="random", resume=True), Console(quiet=True))
 
