@@ -43,6 +43,7 @@ import cardgym
 from cardgym.baselines import sb3_agent
 from cardgym.baselines.agents import load_agent
 from cardgym.baselines.evaluate import Result, write_json
+from cardgym.baselines.imitation import imitate
 from cardgym.baselines.sb3_agent import SB3Agent, ScaledObservation
 from cardgym.baselines.training import Ladder, Line, command_line, report, run_folder, win_rates
 from cardgym.envs.vector_env import CardVectorEnv
@@ -63,6 +64,8 @@ class Settings:
     """seed of games, network and updates"""
     resume: bool = False
     """go on from the checkpoint in the folder"""
+    imitate: int = 0
+    """decisions of the rule bot to learn from before training"""
     decisions: int = 1_000_000
     """learner decisions in all"""
     num_games: int = 256
@@ -262,6 +265,10 @@ def train(settings: Settings, console: Console) -> list[Result]:
         return ladder.judge(SB3Agent(model, game, settings.canonical_suits), decisions)
 
     began = time.perf_counter()
+    if settings.imitate and not settings.resume:
+        options, canonical = game.options.of(**settings.options), settings.canonical_suits
+        with Bar("learning from the rule bot", settings.imitate, console) as bar:
+            imitate(model, game, options, ladder.rungs[1], settings.imitate, canonical, bar.update, settings.seed)
     left = settings.decisions - model.num_timesteps
     update = settings.num_games * settings.steps
     with Bar(f"training on {game.title}", -(-settings.decisions // update) * update, console) as bar:

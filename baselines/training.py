@@ -32,8 +32,8 @@ from cardgym.errors import CardGymError, InvalidOption
 from cardgym.game import Game
 from cardgym.progress import Bar
 
-VALIDATION_DEAL = 500_000_000
-"""Seed of the first deal by which a run is watched; neither training nor final evaluations use these."""
+VALIDATION_DEAL = 900_000_000
+"""Seed of the first deal by which a run is watched; neither training, imitation nor final evaluations use these."""
 
 LADDER = ("random", "rule")
 """The lower rungs, against which a run is watched."""

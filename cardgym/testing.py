@@ -148,6 +148,33 @@ def option_variants(game: str | Game) -> list[dict[str, Any]]:
     return [*variants, changed] if changed not in variants else variants
 
 
+def covering_variants(game: str | Game) -> list[dict[str, Any]]:
+    """Few sets of rule options in which each value of :func:`option_variants` occurs at least once.
+
+    The defaults, then mixtures, then all changed at once.  From one mixture to the next every option takes its next
+    value in turn, neighbours in turns apart, so that one option does not hide the work of another in all of them.  What
+    a mixture's earlier options do not allow keeps its default; values left over by that stand alone at the end.
+    """
+    alone = option_variants(game)
+    values: dict[str, list[Any]] = {}
+    for variant in alone[1:]:
+        if len(variant) == 1:
+            ((name, value),) = variant.items()
+            values.setdefault(name, []).append(value)
+    variants: list[dict[str, Any]] = [{}]
+    for k in range(1 + max(map(len, values.values()), default=0)):
+        mixture: dict[str, Any] = {}
+        for i, (name, others) in enumerate(values.items()):
+            turn = (k + i) % (len(others) + 1)
+            if turn < len(others) and _allowed(game, {**mixture, name: others[turn]}):
+                mixture[name] = others[turn]
+        variants.append(mixture)
+    variants.append(alone[-1])
+    met = {item for variant in variants for item in variant.items()}
+    variants += [variant for variant in alone if not met.issuperset(variant.items())]
+    return [variant for k, variant in enumerate(variants) if variant not in variants[:k]]
+
+
 def _allowed(game: str | Game, options: Mapping[str, Any]) -> bool:
     try:
         subject(game, **options)
@@ -404,7 +431,8 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
     number of moves, the rewards and the rule options.  They renew the random stream, differ from each other in it,
     and are the same for the same seed.  In every state in which all of a fresh deal is hidden, the first decision,
     hidden cards do move.  Whose turn it is after an action follows from what the others see: it is the same in both
-    worlds, unless chance came in or, in one of them, a showdown ended the game (:attr:`cardgym.game.Game.showdown`).
+    worlds, unless chance came in or a showdown ended the game in just one of them
+    (:attr:`cardgym.game.Game.showdown`).
     """
     s = subject(game, **options)
     for policy in POLICIES:
@@ -492,7 +520,7 @@ def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
         chance |= (old["rng"] != new["rng"]).any(axis=1)
     same = (after[0]["player"] == after[1]["player"]) & (after[0]["over"] == after[1]["over"])
     for k in np.flatnonzero(~same & ~chance):
-        if any(_is_showdown(s, states[k]) for states in after):
+        if _parted_by_showdown(s, *(states[k] for states in after)):
             continue
         action = s.game.actions[actions[k]].name
         raise AssertionError(
@@ -500,8 +528,12 @@ def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
         )
 
 
-def _is_showdown(s: Subject, state: np.ndarray) -> bool:
-    return bool(s.game.showdown and state["over"] and s.game.showdown(records(state.reshape(1))[0]))
+def _parted_by_showdown(s: Subject, one: np.void, other: np.void) -> bool:
+    """Has a showdown ended the game in one of two worlds, while in the other it goes on?"""
+    if s.game.showdown is None or bool(one["over"]) == bool(other["over"]):
+        return False
+    ended = one if one["over"] else other
+    return s.game.showdown(records(ended.reshape(1))[0])
 
 
 def _stepped(s: Subject, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
@@ -737,8 +769,9 @@ def check_forms(
 ) -> None:
     """The same seeds and actions give the same games in every form, byte for byte, beyond the first episode too.
 
-       Compared are the single environment, the vector environment with each of ``num_envs``, one and two threads and
-    of a vector environment of seed ``s`` is the single one of seed ``s + i``.
+    Compared are the single environment, the vector environment with each of ``num_envs``, one and two threads, copied
+    and shared buffers, PettingZoo's AEC form and the single-agent view of every seat.  Sub-environment ``i`` of a
+    vector environment of seed ``s`` is the single one of seed ``s + i``.
     """
     s = subject(game, **options)
     reference = [_single_story(s, seed + i, steps) for i in range(max(num_envs))]
