@@ -45,8 +45,9 @@ from rich.console import Console
 
 import cardgym
 from cardgym.baselines import gae, training
-from cardgym.baselines.agents import Agent, Decisions
+from cardgym.baselines.agents import Agent, Decisions, RuleAgent
 from cardgym.baselines.evaluate import Result
+from cardgym.baselines.imitation import Watched, imitate
 from cardgym.baselines.network import (
     Network,
     NetworkAgent,
@@ -58,6 +59,7 @@ from cardgym.baselines.network import (
 )
 from cardgym.batch import Batch
 from cardgym.game import Game
+from cardgym.progress import Bar
 
 # --- Settings --------------------------------------------------------------------------------
 
@@ -93,12 +95,16 @@ class Settings(training.RunSettings):
     """weight of the KL divergence to a reference policy, a moving average of the learner; 0: none"""
     reference_rate: float = 0.02
     """how far the reference moves towards the learner in an update"""
+    imitate: int = 0
+    """decisions of the rule bot to learn from before training"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("steps", "pool_every"):
             if getattr(self, name) < 1:
                 raise InvalidOption(f"{name}={getattr(self, name)!r} is not a number of at least 1")
+        if self.imitate and self.critic == "state":
+            raise InvalidOption(f"imitate={self.imitate} goes with a critic that sees the observation, not the state")
         if not 0 <= self.pool_share <= 1:
             raise InvalidOption(f"pool_share={self.pool_share!r} is not between 0 and 1")
         if self.minibatch > self.num_games * self.steps:
@@ -246,6 +252,25 @@ class Learner(training.Learner):
         self.games.opponent, self.batch = opponent, self.games.batch
         self.seconds = {"collect": 0.0, "learn": 0.0}
         self._entropy = training.Line(settings.entropy, settings.final_entropy)
+
+    def prepare(self, console: Console) -> None:
+        """Learns from the rule bot, if the settings say so."""
+        if self.settings.imitate:
+            s, rule = self.settings, RuleAgent(self.game)
+            with Bar("learning from the rule bot", s.imitate, console) as bar:
+                imitate(self._copy, self.game, self.options, rule, s.imitate, s.canonical_suits, bar.update, s.seed)
+
+    def _copy(self, part: Watched, rate: float) -> float:
+        """One gradient step on decisions of another agent; returns the cross entropy before it."""
+        device = self.settings.device
+        observation, mask, action = (torch.from_numpy(v).to(device) for v in (part.observation, part.mask, part.action))
+        logits, values = self.network(observation)
+        log_all = masked_log_softmax(logits, mask != 0)
+        cross_entropy = -log_all.gather(1, action[:, None]).mean()
+        value_loss = (values - torch.from_numpy(part.gain).float().to(device)).square().mean()
+        self.optimizer.param_groups[0]["lr"] = rate
+        self.descend(cross_entropy + self.settings.value_weight * value_loss)
+        return float(cross_entropy.detach())
 
     def update(self) -> dict[str, float]:
         """Collects and learns; returns figures worth logging."""

@@ -43,7 +43,7 @@ import cardgym
 from cardgym.baselines import sb3_agent
 from cardgym.baselines.agents import load_agent
 from cardgym.baselines.evaluate import Result, write_json
-from cardgym.baselines.imitation import imitate
+from cardgym.baselines.imitation import Watched, imitate
 from cardgym.baselines.sb3_agent import SB3Agent, ScaledObservation
 from cardgym.baselines.training import Ladder, Line, command_line, report, run_folder, win_rates
 from cardgym.envs.vector_env import CardVectorEnv
@@ -194,6 +194,29 @@ def fixed_settings(settings: Settings) -> dict[str, Any]:
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if k not in free}
 
 
+def imitation_step(model: MaskablePPO) -> Callable[[Watched, float], float]:
+    """One gradient step of a model on decisions of another agent, as :func:`imitate` asks for it."""
+    policy = model.policy
+    policy.set_training_mode(True)
+
+    def step(part: Watched, rate: float) -> float:
+        policy.optimizer.param_groups[0]["lr"] = rate
+        values, likelihoods, _ = policy.evaluate_actions(
+            torch.from_numpy(part.observation).float(),
+            torch.from_numpy(part.action),
+            action_masks=part.mask.astype(bool),  # type: ignore[arg-type]
+        )
+        cross_entropy = -likelihoods.mean()
+        value_loss = nn.functional.mse_loss(values.flatten(), torch.from_numpy(part.gain).float())
+        policy.optimizer.zero_grad()
+        (cross_entropy + model.vf_coef * value_loss).backward()
+        nn.utils.clip_grad_norm_(policy.parameters(), model.max_grad_norm)
+        policy.optimizer.step()
+        return float(cross_entropy.detach())
+
+    return step
+
+
 def save(model: MaskablePPO, path: Path) -> None:
     """Saves a model aside and renames it into place."""
     aside = path.with_name(path.stem + ".part.zip")
@@ -268,7 +291,16 @@ def train(settings: Settings, console: Console) -> list[Result]:
     if settings.imitate and not settings.resume:
         options, canonical = game.options.of(**settings.options), settings.canonical_suits
         with Bar("learning from the rule bot", settings.imitate, console) as bar:
-            imitate(model, game, options, ladder.rungs[1], settings.imitate, canonical, bar.update, settings.seed)
+            imitate(
+                imitation_step(model),
+                game,
+                options,
+                ladder.rungs[1],
+                settings.imitate,
+                canonical,
+                bar.update,
+                settings.seed,
+            )
     left = settings.decisions - model.num_timesteps
     update = settings.num_games * settings.steps
     with Bar(f"training on {game.title}", -(-settings.decisions // update) * update, console) as bar:

@@ -161,6 +161,9 @@ class Learner(ABC):
         self.curve: list[dict[str, Any]] = []
         self._learning_rate = Line(settings.learning_rate, settings.final_learning_rate)
 
+    def prepare(self, console: Console) -> None:  # noqa: B027 (most learners need nothing)
+        """What a fresh run does before its first update."""
+
     @abstractmethod
     def update(self) -> dict[str, float]:
         """Collects and learns; returns figures worth logging, ``decisions`` first."""
@@ -394,6 +397,8 @@ def train(learner: Learner, name: str, console: Console) -> list[Result]:
     folder = run_folder(s.out, s.game if learner.algorithm == "ppo" else f"{learner.algorithm}-{s.game}")
     if s.resume:
         learner.restore(folder / "checkpoint.pt")
+    else:
+        learner.prepare(console)
     write_json(folder / "settings.json", model_file.plain(s))
     run(learner, Ladder(game, s.curve_deals), folder, console)
     title = f"{game.title}: {name}, seed {s.seed}"
