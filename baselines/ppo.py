@@ -228,7 +228,6 @@ class Learner(training.Learner):
         games: in which it plays.
         reference: the slowly moving policy.
         pool: weights of past networks.
-        seconds: spent on collecting and on learning.
     """
 
     algorithm = "ppo"
@@ -244,13 +243,16 @@ class Learner(training.Learner):
             opponent: an agent that plays all seats but those of the learner's team in every game (for best responses);
                 None for self-play.
         """
+        if opponent is not None and settings.pool_size:
+            raise InvalidOption(
+                f"pool_size={settings.pool_size}: past networks are for self-play, not for best responses"
+            )
         super().__init__(game, settings, Shape(settings.network, settings.critic))
         self.reference = copy.deepcopy(self.network).requires_grad_(False)
         self.pool: list[dict[str, torch.Tensor]] = []
         share = 1.0 if opponent is not None else settings.pool_share if settings.pool_size else 0.0
         self.games = SelfPlay(game, settings, self.generator, share)
         self.games.opponent, self.batch = opponent, self.games.batch
-        self.seconds = {"collect": 0.0, "learn": 0.0}
         self._entropy = training.Line(settings.entropy, settings.final_entropy)
 
     def prepare(self, console: Console) -> None:
@@ -278,15 +280,18 @@ class Learner(training.Learner):
         if self.pool:
             self.games.opponent = self._past(self.pool[int(self.generator.integers(len(self.pool)))])
         advantages, valid = self.games.collect(self.network)
+        if not valid.any():
+            raise InvalidOption(
+                f"steps={self.settings.steps}: no decision was followed by another of its seat; give more"
+            )
         collected = time.perf_counter()
         remaining = self.remaining()
         self.decisions += int(self.games.rollout.learner.sum())
         self.updates += 1
         figures = self._learn(advantages, np.flatnonzero(valid.ravel()), remaining)
         self._follow()
-        self.seconds["collect"] += collected - began
-        self.seconds["learn"] += time.perf_counter() - collected
-        return {"decisions": self.decisions, **figures}
+        spent = {"collect_seconds": collected - began, "learn_seconds": time.perf_counter() - collected}
+        return {"decisions": self.decisions, **figures, **spent}
 
     def _learn(self, advantages: np.ndarray, rows: np.ndarray, remaining: float) -> dict[str, float]:
         """Gradient steps on the decisions of the rollout in ``rows`` (of the flattened arrays)."""
@@ -326,7 +331,7 @@ class Learner(training.Learner):
         log_ratio = log_all.gather(1, part["action"][:, None]).squeeze(1) - part["old"]
         ratio = log_ratio.exp()
         advantage = part["advantage"]
-        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
         clipped = ratio.clamp(1.0 - s.clip, 1.0 + s.clip)
         losses = {
             "policy_loss": -torch.minimum(ratio * advantage, clipped * advantage).mean(),

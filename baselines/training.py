@@ -118,6 +118,14 @@ class RunSettings:
         for name in ("decisions", "num_games", "minibatch", "epochs", "threads", "curve_points"):
             if getattr(self, name) < 1:
                 raise InvalidOption(f"{name}={getattr(self, name)!r} is not a number of at least 1")
+        if not 0 <= self.seed <= VALIDATION_DEAL - self.num_games:
+            raise InvalidOption(
+                f"seed={self.seed!r}: games would reach the deals kept for evaluation; give a smaller one"
+            )
+        if self.device not in ("cpu", "cuda"):
+            raise InvalidOption(f"device={self.device!r} is neither 'cpu' nor 'cuda'")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise InvalidOption("device='cuda', but torch finds no GPU here; give 'cpu'")
 
 
 FREE = ("out", "resume", "device", "curve_deals", "deals", "record_games")

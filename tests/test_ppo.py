@@ -341,13 +341,33 @@ def test_settings_are_checked() -> None:
         ({"precision": "float8"}, "precision='float8' is not one of"),
         ({"minibatch": 5000}, r"minibatch=5000 is more than an update holds, num_games \* steps = 1024"),
         ({"pool_share": 1.5}, "pool_share=1.5 is not between 0 and 1"),
+        ({"device": "tpu"}, "device='tpu' is neither 'cpu' nor 'cuda'"),
+        ({"seed": VALIDATION_DEAL - 31}, "games would reach the deals kept for evaluation"),
+        ({"seed": -1}, "games would reach the deals kept for evaluation"),
+        ({"steps": 1, "minibatch": 8}, "steps=1: no decision was followed by another of its seat"),
         ({"epochs": 0}, "epochs=0 is not a number of at least 1"),
         ({"options": {"reward": "point"}}, "option reward='point' is not one of"),
     ):
         with pytest.raises(InvalidOption, match=message):
             Learner(GAME, replace(SMALL, **changes)).update()  # type: ignore[arg-type]
+    with pytest.raises(InvalidOption, match="pool_size=2: past networks are for self-play"):
+        Learner(GAME, EVERYTHING, RandomAgent())
     with pytest.raises(CardGymError, match=r"no configuration ppo_whist.toml"):
         settings_from_file(Settings, "ppo", "whist")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_missing_gpu_is_named() -> None:
+    with pytest.raises(InvalidOption, match="device='cuda', but torch finds no GPU here"):
+        replace(SMALL, device="cuda")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_learning_on_a_gpu() -> None:
+    learner = Learner(GAME, replace(EVERYTHING, device="cuda"))
+    for _ in range(3):
+        figures = learner.update()
+    assert all(np.isfinite(v) for v in figures.values())
 
 
 def test_batch_restore_refuses_what_is_not_under_way() -> None:
