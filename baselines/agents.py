@@ -142,8 +142,8 @@ def load_agent(name: str, game: Game) -> Agent:
 
     Args:
         name: ``"random"``, ``"rule"``, a search agent (``"mc-64"``, ``"mc-64-rule"``, ``"cheating-mc-64"``, the number
-            being the worlds per decision; see :mod:`cardgym.baselines.search`), or the path of a model saved by a
-            training script.
+            being the worlds per decision; see :mod:`cardgym.baselines.search`), ``"box"`` (the trained network that
+            comes with cardgym), or the path of a model saved by a training script.
         game: the game that it is to play.
 
     Raises:
@@ -153,7 +153,15 @@ def load_agent(name: str, game: Game) -> Agent:
         return RandomAgent()
     if name == "rule":
         return RuleAgent(game)
+    if name == "box":
+        from cardgym.baselines.network import NetworkAgent  # needs torch
+
+        return NetworkAgent.load(shipped_model(game.name), game, name="box")
     if Path(name).is_file():
+        if Path(name).suffix == ".pt":
+            from cardgym.baselines.network import NetworkAgent
+
+            return NetworkAgent.load(name, game)
         from cardgym.baselines.sb3_agent import SB3Agent  # needs torch
 
         return SB3Agent.load(name, game)
@@ -162,6 +170,20 @@ def load_agent(name: str, game: Game) -> Agent:
 
         return search.named(name, game)
     raise CardGymError(f"unknown agent {name!r}: neither 'random', 'rule', 'mc-64' nor the file of a saved model")
+
+
+def shipped_model(game: str) -> Path:
+    """The file of the trained network that comes with cardgym for a game.
+
+    Raises:
+        CardGymError: there is none for this game.
+    """
+    folder = Path(__file__).parent / "models"
+    path = folder / f"{game}.pt"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in folder.glob("*.pt")))
+        raise CardGymError(f"{game}: no trained network comes with cardgym; there are some for: {known}")
+    return path
 
 
 def act_by_assignment(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,37 @@ def learning_curve(curve: Sequence[dict[str, Any]], title: str, path: Path) -> N
     axes.set(xlabel="learner decisions (millions)", ylabel="deals won (% of decided)", title=title, ylim=(0, 100))
     axes.grid(alpha=0.25)
     axes.legend(loc="lower right", frameon=False)
+    aside = path.with_name(path.stem + ".part.png")
+    figure.savefig(aside)
+    plt.close(figure)
+    aside.replace(path)
+
+
+def curves_over_seeds(runs: Mapping[str, Sequence[Sequence[dict[str, Any]]]], title: str, path: Path) -> None:
+    """Win rates over training, one panel for each rival; mean over seeds, the band from worst to best seed.
+
+    Args:
+        runs: by label, the learning curves of some seeds (see :func:`learning_curve`), all with as many points.
+        title: of the picture.
+        path: PNG to write; written aside and renamed.
+    """
+    rivals = [r["against"] for r in next(iter(runs.values()))[0][0]["results"]]
+    figure, panels = plt.subplots(1, len(rivals), figsize=(5.2 * len(rivals), 4.4), dpi=120, layout="constrained")
+    for k, (rival, axes) in enumerate(zip(rivals, np.atleast_1d(panels), strict=True)):
+        for label, curves in runs.items():
+            decisions = np.array([[p["decisions"] for p in curve] for curve in curves]).mean(axis=0) / 1e6
+            rates = 100 * np.array([[p["results"][k]["win_rate"] for p in curve] for curve in curves])
+            (line,) = axes.plot(
+                decisions, rates.mean(axis=0), marker="o", markersize=3, label=f"{label}: {rates[:, -1].mean():.1f} %"
+            )
+            axes.fill_between(
+                decisions, rates.min(axis=0), rates.max(axis=0), alpha=0.18, color=line.get_color(), linewidth=0
+            )
+        axes.axhline(50, color="0.5", linewidth=0.8, linestyle="--")
+        axes.set(xlabel="decisions (millions)", ylabel=f"deals won against {rival} (% of decided)", ylim=(0, 100))
+        axes.grid(alpha=0.25)
+        axes.legend(loc="lower right", frameon=False)
+    figure.suptitle(title)
     aside = path.with_name(path.stem + ".part.png")
     figure.savefig(aside)
     plt.close(figure)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardgym import rng
-from cardgym.errors import EpisodeOver, IllegalAction, InvalidAction, InvalidOption
+from cardgym.errors import EpisodeOver, IllegalAction, InvalidAction, InvalidOption, InvalidState
 from cardgym.game import Game, Options
 from cardgym.kernel import helper, kernel
 
@@ -398,6 +398,23 @@ class Batch:
                 buffer[row] = fresh[0]
         self.players[row], self.over[row], self.started[row] = player, bool(s["over"]), True
         self.rewards[row] = 0.0
+
+    def restore(self, states: np.ndarray) -> None:
+        """Takes over saved states of games under way, and writes all buffers of what is seen anew.
+
+        Args:
+            states: structured array, shape (num_games,), of this game and these options; none of them over.
+        """
+        if states.dtype != self.states.dtype or states.shape != self.states.shape or states["over"].any():
+            raise InvalidState(f"{self.game.name}: these are not the states of {self.num_games} games under way")
+        self.states[:] = states
+        self.players[:] = states["player"]
+        view = self.views(self.players, None, self.encodings)
+        self.mask[:], self.observation[:] = view.mask, view.observation
+        for buffer, fresh in ((self.history, view.history), (self.state, view.state)):
+            if buffer.shape[1]:
+                buffer[:] = fresh
+        self.started[:], self.over[:], self.rewards[:] = True, False, 0.0
 
     def _spread(self, n: int, function: Callable[..., Any], *args: Any) -> None:
         """Runs a kernel over 0 ... n - 1, divided among the threads."""
