@@ -92,7 +92,12 @@ NAME = re.compile(r"(cheating-)?mc-([1-9][0-9]*)(-rule)?")
 """Names of search agents, as :func:`named` reads them."""
 
 
-def named(name: str, game: Game) -> MonteCarlo:
+def is_search(name: str) -> bool:
+    """Does the name ask for a search agent?"""
+    return "mc-" in name
+
+
+def named(name: str, game: Game, threads: int = 1) -> MonteCarlo:
     """The search agent of a name such as ``"mc-64"``, ``"mc-256-rule"`` or ``"cheating-mc-64"``.
 
     Raises:
@@ -102,7 +107,7 @@ def named(name: str, game: Game) -> MonteCarlo:
     if found is None:
         raise InvalidOption(f"{name!r} is no search agent; they are named like 'mc-64', 'mc-64-rule', 'cheating-mc-64'")
     cheating, worlds, rule = found.groups()
-    return MonteCarlo(game, int(worlds), "rule" if rule else "random", bool(cheating))
+    return MonteCarlo(game, int(worlds), "rule" if rule else "random", bool(cheating), threads)
 
 
 class MonteCarlo:
