@@ -477,11 +477,11 @@ def write_records(
     return write(path, games())
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Writes JSON aside and renames it into place."""
+def write_json(path: Path, value: Any, indent: int | None = 2) -> None:
+    """Writes JSON aside and renames it into place; on one line without ``indent``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(path.name + ".part")
-    aside.write_text(json.dumps(value, indent=2) + "\n")
+    aside.write_text(json.dumps(value, indent=indent) + "\n")
     aside.replace(path)
 
 
