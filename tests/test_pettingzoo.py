@@ -75,9 +75,9 @@ def test_pettingzoo_seed(kind):
     seed_test(lambda: make(kind), num_cycles=200)
 
 
-def test_pettingzoo_render(capsys):
+def test_pettingzoo_render(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     render_test(lambda render_mode: make(render_mode=render_mode))
-    assert capsys.readouterr().out.count("Chouine · trick") >= 5
 
 
 @pytest.mark.parametrize("kind", MAKERS)

@@ -127,7 +127,7 @@ class Window:
         self._screen.blit(surface(pack, scene, self._screen.get_size()), (0, 0))
         pygame.event.pump()  # else the system believes that the program hangs
         self._window.flip()
-        if pygame.display.get_driver() != "dummy":  # there nobody watches
+        if pygame.display.get_driver() not in ("dummy", "offscreen"):  # there nobody watches
             self._clock.tick(self.rate)
 
     def close(self) -> None:
