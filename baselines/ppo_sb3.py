@@ -55,6 +55,7 @@ import cardgym
 from cardgym.baselines import sb3_agent
 from cardgym.baselines.agents import load_agent
 from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_table, write_json, write_records
+from cardgym.baselines.imitation import imitate
 from cardgym.baselines.plots import learning_curve
 from cardgym.baselines.sb3_agent import SB3Agent, ScaledObservation
 from cardgym.envs.vector_env import CardVectorEnv
@@ -75,6 +76,8 @@ class Settings:
     """seed of games, network and updates"""
     resume: bool = False
     """go on from the checkpoint in the folder"""
+    imitate: int = 0
+    """decisions of the rule bot to learn from before training"""
     decisions: int = 1_000_000
     """learner decisions in all"""
     num_games: int = 256
@@ -302,6 +305,10 @@ def train(settings: Settings, console: Console) -> list[Result]:
         return {"decisions": decisions, "results": [dataclasses.asdict(r) for r in results]}
 
     began = time.perf_counter()
+    if settings.imitate and not settings.resume:
+        options, canonical = game.options.of(**settings.options), settings.canonical_suits
+        with Bar("learning from the rule bot", settings.imitate, console) as bar:
+            imitate(model, game, options, opponents[1], settings.imitate, canonical, bar.update, settings.seed)
     left = settings.decisions - model.num_timesteps
     update = settings.num_games * settings.steps
     with Bar(f"training on {game.title}", -(-settings.decisions // update) * update, console) as bar:

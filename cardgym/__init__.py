@@ -29,8 +29,14 @@ NAMESPACE = "cardgym"
 IDS: dict[str, dict[str, Any]] = {
     "cardgym/Chouine-v0": {"game": "chouine"},
     "cardgym/ChouineMatch-v0": {"game": "chouine", "episode": "match"},
+    "cardgym/Avinas-v0": {"game": "avinas"},
+    "cardgym/AvinasMatch-v0": {"game": "avinas", "episode": "match", "stop": "any"},
     "cardgym/Shukh-v0": {"game": "shukh"},
     "cardgym/ShukhMatch-v0": {"game": "shukh", "episode": "match"},
+    "cardgym/Tarot-v0": {"game": "tarot"},
+    "cardgym/Tarot3-v0": {"game": "tarot", "players": 3},
+    "cardgym/Tarot5-v0": {"game": "tarot", "players": 5},
+    "cardgym/TarotMatch-v0": {"game": "tarot", "episode": "match"},
 }
 """The registered environment ids with the game and the rule options that each presets."""
 

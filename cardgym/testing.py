@@ -148,6 +148,33 @@ def option_variants(game: str | Game) -> list[dict[str, Any]]:
     return [*variants, changed] if changed not in variants else variants
 
 
+def covering_variants(game: str | Game) -> list[dict[str, Any]]:
+    """Few sets of rule options in which each value of :func:`option_variants` occurs at least once.
+
+    The defaults, then mixtures, then all changed at once.  From one mixture to the next every option takes its next
+    value in turn, neighbours in turns apart, so that one option does not hide the work of another in all of them.  What
+    a mixture's earlier options do not allow keeps its default; values left over by that stand alone at the end.
+    """
+    alone = option_variants(game)
+    values: dict[str, list[Any]] = {}
+    for variant in alone[1:]:
+        if len(variant) == 1:
+            ((name, value),) = variant.items()
+            values.setdefault(name, []).append(value)
+    variants: list[dict[str, Any]] = [{}]
+    for k in range(1 + max(map(len, values.values()), default=0)):
+        mixture: dict[str, Any] = {}
+        for i, (name, others) in enumerate(values.items()):
+            turn = (k + i) % (len(others) + 1)
+            if turn < len(others) and _allowed(game, {**mixture, name: others[turn]}):
+                mixture[name] = others[turn]
+        variants.append(mixture)
+    variants.append(alone[-1])
+    met = {item for variant in variants for item in variant.items()}
+    variants += [variant for variant in alone if not met.issuperset(variant.items())]
+    return [variant for k, variant in enumerate(variants) if variant not in variants[:k]]
+
+
 def _allowed(game: str | Game, options: Mapping[str, Any]) -> bool:
     try:
         subject(game, **options)
@@ -375,22 +402,29 @@ def check_layouts(
                 == len(layout.high)
                 == sum(int(np.prod(x)) for x in layout.shapes.values())
             )
-            still = _stuck_parts(s, name, games, seed)
-            stuck = still if stuck is None else stuck & still
+            if stuck is None or stuck:
+                stuck = _stuck_parts(s, name, games, seed, set(layout.slices) if stuck is None else stuck)
         assert not stuck, f"{subject(game)}: parts of {name!r} that never change: {', '.join(sorted(stuck or ()))}"
 
 
-def _stuck_parts(s: Subject, name: str, games: int, seed: int) -> set[str]:
+def _stuck_parts(s: Subject, name: str, games: int, seed: int, asked: set[str]) -> set[str]:
+    """Which of the parts asked about keep one value throughout; plays until there is none."""
     layout = s.layouts[name]
     low, high = layout.high.copy(), layout.low.copy()
+    stuck = asked
     for policy in POLICIES:
         for batch, rows, _ in _moves(s, policy, games, seed):
             for seat in range(s.seats):
                 values = getattr(batch.views(np.full(len(rows), seat), rows, (name,)), name)
                 low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
+            stuck = {part for part in stuck if (low[layout.slices[part]] == high[layout.slices[part]]).all()}
+            if not stuck:
+                break
         said = layout.describe(values[0])
         assert list(said) == [x.name for x in layout.segments], f"{s}: describe leaves out parts of {name!r}"
-    return {part for part, place in layout.slices.items() if (low[place] == high[place]).all()}
+        if not stuck:
+            break
+    return stuck
 
 
 # --- What a seat knows -----------------------------------------------------------------------
@@ -404,7 +438,8 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
     number of moves, the rewards and the rule options.  They renew the random stream, differ from each other in it,
     and are the same for the same seed.  In every state in which all of a fresh deal is hidden, the first decision,
     hidden cards do move.  Whose turn it is after an action follows from what the others see: it is the same in both
-    worlds, unless chance came in or, in one of them, a showdown ended the game (:attr:`cardgym.game.Game.showdown`).
+    worlds, unless chance came in or a showdown ended the game in just one of them
+    (:attr:`cardgym.game.Game.showdown`).
     """
     s = subject(game, **options)
     for policy in POLICIES:
@@ -492,7 +527,7 @@ def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
         chance |= (old["rng"] != new["rng"]).any(axis=1)
     same = (after[0]["player"] == after[1]["player"]) & (after[0]["over"] == after[1]["over"])
     for k in np.flatnonzero(~same & ~chance):
-        if any(_is_showdown(s, states[k]) for states in after):
+        if _parted_by_showdown(s, *(states[k] for states in after)):
             continue
         action = s.game.actions[actions[k]].name
         raise AssertionError(
@@ -500,8 +535,12 @@ def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
         )
 
 
-def _is_showdown(s: Subject, state: np.ndarray) -> bool:
-    return bool(s.game.showdown and state["over"] and s.game.showdown(records(state.reshape(1))[0]))
+def _parted_by_showdown(s: Subject, one: np.void, other: np.void) -> bool:
+    """Has a showdown ended the game in one of two worlds, while in the other it goes on?"""
+    if s.game.showdown is None or bool(one["over"]) == bool(other["over"]):
+        return False
+    ended = one if one["over"] else other
+    return s.game.showdown(records(ended.reshape(1))[0])
 
 
 def _stepped(s: Subject, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
@@ -609,8 +648,14 @@ def _check_facts_of(
 # --- Copies and illegal actions --------------------------------------------------------------
 
 
-def check_copies(game: str | Game, *, games: int = 6, seed: int = 0, **options: Any) -> None:
-    """``clone``, ``copy.deepcopy``, ``pickle`` and ``set_state`` give the same future, and are independent."""
+def check_copies(game: str | Game, *, games: int = 6, seed: int = 0, most: int = LIMIT, **options: Any) -> None:
+    """``clone``, ``copy.deepcopy``, ``pickle`` and ``set_state`` give the same future, and are independent.
+
+    Args:
+        game, games, seed: as everywhere.
+        most: most decisions of an episode to compare; the next one begins after them.
+        **options: rule options.
+    """
     s = subject(game, **options)
     makers: dict[str, Callable[[CardEnv], CardEnv]] = {
         "clone": lambda env: env.clone(),
@@ -630,10 +675,10 @@ def check_copies(game: str | Game, *, games: int = 6, seed: int = 0, **options: 
                 env.step(int(uniform(s.game, env.batch.mask, np.array([game_seed]), move)[0]))
             twin = make(env)
             before = twin.state
-            reference = _future(s, env, game_seed)
+            reference = _future(s, env, game_seed, most)
             where = f"{s}: {how}, seed={game_seed}"
             assert fields_equal(before, twin.state).all(), f"{where}: the original moved its copy"
-            assert _future(s, twin, game_seed) == reference, f"{where}: the copy plays on differently"
+            assert _future(s, twin, game_seed, most) == reference, f"{where}: the copy plays on differently"
 
 
 def _set_state(s: Subject, env: CardEnv) -> CardEnv:
@@ -642,16 +687,16 @@ def _set_state(s: Subject, env: CardEnv) -> CardEnv:
     return twin
 
 
-def _future(s: Subject, env: CardEnv, seed: int) -> list[Any]:
-    """All that is seen until the end of the next episode, from where the environment stands."""
+def _future(s: Subject, env: CardEnv, seed: int, most: int) -> list[Any]:
+    """All that is seen in this episode and the next, at most ``most`` decisions of each."""
     story: list[Any] = [_plain(env._observation()), _plain_state(env.state)]
     for _ in range(2):
-        move = 1000
-        while not env.batch.over[0]:
+        for move in range(1000, 1000 + most):
+            if env.batch.over[0]:
+                break
             action = int(uniform(s.game, env.batch.mask, np.array([seed]), move)[0])
             observation, reward, over, _, info = env.step(action)
             story.append((_plain(observation), reward, over, _plain(info), _plain_state(env.state)))
-            move += 1
         observation, info = env.reset()
         story.append((_plain(observation), _plain(info)))
     return story
@@ -668,10 +713,17 @@ def _plain_state(state: np.ndarray) -> dict[str, bytes]:
     return {name: state[name].tobytes() for name in state.dtype.names or ()}
 
 
-def check_illegal_actions(game: str | Game, *, games: int = 3, seed: int = 0, **options: Any) -> None:
-    """In every state met, every illegal id, id out of range and value of a wrong type is refused and changes nothing.
+def check_illegal_actions(
+    game: str | Game, *, games: int = 3, seed: int = 0, dense: int = LIMIT, **options: Any
+) -> None:
+    """Every illegal id, id out of range and value of a wrong type is refused and changes nothing.
 
     Holds for the single and the vector environment, where one illegal action among legal ones stops all games.
+
+    Args:
+        game, games, seed: as everywhere.
+        dense: so many decisions of a game are tried one by one, after them every seventh, and the end.
+        **options: rule options.
     """
     s = subject(game, **options)
     strange: list[Any] = [-1, len(s.game.actions), 1 << 40, 1 << 80, 0.0, 1.5, True, "0", None, [0], (0,)]
@@ -683,7 +735,8 @@ def check_illegal_actions(game: str | Game, *, games: int = 3, seed: int = 0, **
             envs.reset(seed=[game_seed, game_seed])
             for move in range(LIMIT):
                 where = f"{s}: policy={policy!r}, seed={game_seed}, move={move}"
-                _check_refused(env, envs, strange, where)
+                if move < dense or move % 7 == 0 or env.batch.over[0]:
+                    _check_refused(env, envs, strange, where)
                 if env.batch.over[0]:
                     break
                 action = int(POLICIES[policy](s.game, env.batch.mask, np.array([game_seed]), move)[0])
@@ -737,8 +790,9 @@ def check_forms(
 ) -> None:
     """The same seeds and actions give the same games in every form, byte for byte, beyond the first episode too.
 
-       Compared are the single environment, the vector environment with each of ``num_envs``, one and two threads and
-    of a vector environment of seed ``s`` is the single one of seed ``s + i``.
+    Compared are the single environment, the vector environment with each of ``num_envs``, one and two threads, copied
+    and shared buffers, PettingZoo's AEC form and the single-agent view of every seat.  Sub-environment ``i`` of a
+    vector environment of seed ``s`` is the single one of seed ``s + i``.
     """
     s = subject(game, **options)
     reference = [_single_story(s, seed + i, steps) for i in range(max(num_envs))]

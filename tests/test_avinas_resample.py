@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from avinas_facts import FACTS
 from avinas_positions import NAMES, Table, dealt_around, games
 from avinas_referee import PACK, Referee, class_of, length, longest, rank_of
+from broken_game import BROKEN
 from test_avinas_play import lone_queen
 
 from cardgym import testing
@@ -207,3 +209,21 @@ def test_av_18_the_face_down_card_is_any_that_the_leader_may_hold() -> None:
     assert all(rank_of(c) not in "QJ" for c in possible)
     assert len(possible) > 12
     assert counts.max() < 3000 * 0.3
+
+
+# --- The one ending that hidden cards decide -------------------------------------------------
+
+
+def test_av_7b_is_the_one_ending_that_tests_hidden_cards() -> None:
+    """AV-7b: a bid beyond the holding ends a deal by cards that others do not know.  Nothing else needs that excuse."""
+    testing.check_leaks(GAME, games=40, drawings=0, overbid="loses_match")
+    strict = dataclasses.replace(GAME, showdown=None)
+    with pytest.raises(AssertionError, match=r"who acts after (\w+|trumps \w) depends on hidden cards"):
+        testing.check_leaks(strict, games=40, drawings=0, overbid="loses_match")
+    testing.check_leaks(strict, games=10, drawings=0)
+
+
+def test_a_showdown_excuses_no_other_turn() -> None:
+    """Even a game that called every ending a showdown could not hide a turn that depends on hidden cards."""
+    with pytest.raises(AssertionError, match=r"who acts after .* depends on hidden cards"):
+        testing.check_leaks(dataclasses.replace(BROKEN, showdown=lambda s: True), games=30, fault="turn leaks")

@@ -27,13 +27,19 @@ from cardgym.kernel import records
 
 
 def _cases() -> Iterator[Any]:
-    """Every id with every kind of option; beyond a game's first id single changed options are left to the long run."""
+    """Every id with every kind of option.
+
+    In the plain run a game's first id has sets of options that together hold every value, its other ids the defaults
+    and all options changed; each value alone is left to the long run.
+    """
     met = set()
     for env_id, presets in cardgym.IDS.items():
-        variants = testing.option_variants(env_id)
-        for options in variants:
-            plain = presets["game"] not in met or options in (variants[0], variants[-1])
-            yield pytest.param(env_id, options, id=f"{env_id}-{options}", marks=() if plain else pytest.mark.long)
+        alone, covering = testing.option_variants(env_id), testing.covering_variants(env_id)
+        plain = covering if presets["game"] not in met else [covering[0], alone[-1]]
+        for options in plain:
+            yield pytest.param(env_id, options, id=f"{env_id}-{options}")
+        for options in [o for o in alone if o not in plain]:
+            yield pytest.param(env_id, options, id=f"{env_id}-{options}", marks=pytest.mark.long)
         met.add(presets["game"])
 
 
@@ -121,12 +127,19 @@ def test_every_part_of_every_layout_lives(env_id: str) -> None:
 
 @every_case
 def test_copies(env_id: str, options: dict[str, Any]) -> None:
-    testing.check_copies(env_id, games=2, **options)
+    testing.check_copies(env_id, games=2, most=100, **options)
 
 
 @every_case
 def test_illegal_actions(env_id: str, options: dict[str, Any]) -> None:
-    testing.check_illegal_actions(env_id, games=1, **options)
+    testing.check_illegal_actions(env_id, games=1, dense=40, **options)
+
+
+@pytest.mark.long
+@every_case
+def test_copies_and_illegal_actions_to_the_end(env_id: str, options: dict[str, Any]) -> None:
+    testing.check_copies(env_id, seed=100, **options)
+    testing.check_illegal_actions(env_id, games=1, seed=100, **options)
 
 
 @every_case
@@ -253,6 +266,15 @@ def test_option_variants() -> None:
     assert {"memory": "table"} in variants
     assert not any("episode" in v for v in variants), "the id fixes it"
     assert variants[-1] == {"reward_scale": 2.0, "memory": "table", "quinte": 100, "wins_per_manche": 5, "manches": 3}
+
+
+@every_id
+def test_covering_variants(env_id: str) -> None:
+    alone, covering = testing.option_variants(env_id), testing.covering_variants(env_id)
+    assert {item for o in alone for item in o.items()} == {item for o in covering for item in o.items()}
+    assert covering[0] == {}
+    assert alone[-1] in covering
+    assert all(testing.subject(env_id, **o) for o in covering)
 
 
 def test_what_does_not_exist() -> None:

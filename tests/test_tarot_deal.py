@@ -296,6 +296,7 @@ def test_ta_5_match(players: int) -> None:
         ({"rules": "club"}, "rules='club'"),
         ({"contract": "prise"}, "contract='prise'"),
         ({"deals_per_match": 101}, "deals_per_match=101"),
+        ({"deals_per_match": 0}, "deals_per_match=0 is not between 1 and 100 or 'auto'"),
         ({"poignee": 1}, "unknown option 'poignee'"),
     ],
 )
@@ -305,8 +306,8 @@ def test_options_that_do_not_exist_are_refused(options: dict[str, Any], message:
 
 
 def test_deals_per_match() -> None:
-    """TA-5: an option; 0 stands for four deals by each player."""
-    for given, deals in ((0, 16), (1, 1), (3, 3)):
+    """TA-5: an option; `auto` stands for four deals by each player."""
+    for given, deals in (("auto", 16), (1, 1), (3, 3)):
         batch = games(5, 1, episode="match", deals_per_match=given)
         for _ in play(batch, np.random.default_rng(1)):
             pass

@@ -298,7 +298,7 @@ def _win_chance(observation, at, n, top, own, on_table):
 @helper
 def _lead(observation, at, n, card):
     """The suit led to the trick, or that of the card if it is the first."""
-    for seat in range(n - 1, 0, -1):  # in order of play: the leader is the furthest of those who have played
+    for seat in range(1, n):  # the first of those who have played; an Excuse that was led fixes nothing
         for c in range(EXCUSE):
             if observation[at[O_TABLE] + c] and observation[at[O_PLAYED] + seat * CARDS + c]:
                 return _suit(c)
@@ -311,7 +311,8 @@ def _worth(observation, at, n, card, best_card, winning, points, on_table, left)
     top = card if wins else best_card
     own = True if wins else _ally(observation, at, n, winning)
     chance = _win_chance(observation, at, n, top, own, on_table)
-    at_stake = points + int(HALF_POINTS[card]) + LATER * (n - 1 - on_table)
+    own_points = 0 if card == TWENTY_ONE else int(HALF_POINTS[card])  # the highest trump brings its points home anyway
+    at_stake = points + own_points + LATER * (n - 1 - on_table)
     if card == PETIT:
         at_stake += OUDLER + (20.0 if left == 0 else 0.0)
     worth = at_stake * (2.0 * chance - 1.0) - _kept(card, left)

@@ -154,7 +154,7 @@ def _size(shape: list[int]) -> int:
 
 def doctor(as_json: Json = False) -> int:
     """Check this installation: versions, cache of compiled code, threads, extras."""
-    facts = {
+    facts: dict[str, Any] = {
         "cardgym": cardgym.__version__,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",

@@ -1,7 +1,7 @@
 """Avinas: four players in fixed pairs, 32 cards, a Lithuanian relative of Schafkopf.
 
-Rules with their ids (AV-1 ... AV-19): ``docs/envs/avinas.md``.  They follow the rules sheet of the players whom
-J. McLeod describes at pagat.com (Munich, 1991 and 1992).
+Rules with their ids (AV-1 ... AV-19): ``docs/envs/avinas.md``.  They follow the game as it was shown in Munich in 1991
+and is described at pagat.com.
 
 Seats 0 and 2 play against 1 and 3; the seat to the left of ``n`` is ``n + 1``.  A card is ``suit * 8 + rank`` with
 ranks 7 8 9 J Q K 10 A.  Queens and jacks belong to no suit: they are trumps always (AV-2).
@@ -28,34 +28,28 @@ from cardgym.render.scene import BACK, Laid, Place, Scene
 # --- Tables ----------------------------------------------------------------------------------
 
 SEATS, CARDS, RANKS, HAND, TRICKS = 4, 32, 8, 8, 8
-SEVEN, JACK, QUEEN = 0, 3, 4
+SEVEN, JACK, QUEEN, TEN, ACE = 0, 3, 4, 6, 7
 POINTS = np.array([0, 0, 0, 2, 3, 4, 10, 11], np.int64)  # AV-3, by rank: 120 in the pack
 WIN = 61  # card points that the declarers need
 TRUMPS = 4  # the class of all trumps; a plain card's class is its suit
 
 
-def _classes() -> np.ndarray:
-    """By trump suit and card: :data:`TRUMPS` or the card's suit (AV-2)."""
-    classes = np.tile(np.arange(CARDS) // RANKS, (4, 1))
-    for trump in range(4):
-        classes[trump, RANKS * trump : RANKS * (trump + 1)] = TRUMPS
-        classes[trump, np.isin(np.arange(CARDS) % RANKS, (JACK, QUEEN))] = TRUMPS
-    return classes.astype(np.int8)
-
-
 def _strengths() -> np.ndarray:
-    """By trump suit and card: the higher takes the trick, among trumps and among cards of one plain suit (AV-2)."""
-    strengths = np.zeros((4, CARDS), np.int8)
-    for trump, suit in enumerate(SUITS):
-        plain = [rank + suit for rank in ("8", "9", "K", "10", "A")]
-        order = [*plain, "JD", "JH", "JS", "JC", "QD", "QH", "QS", "7" + suit, "QC"]
-        strengths[trump] = np.arange(CARDS) % RANKS
-        for place, name in enumerate(order):
-            strengths[trump, PACK_32.card(name)] = RANKS + place
+    """By trump suit and card: the higher takes the trick, among trumps and among cards of one plain suit (AV-2).
+
+    The last row, which the suit -1 finds too, is for the time when no trump suit is known.
+    """
+    strengths = np.tile(np.arange(CARDS, dtype=np.int8) % RANKS, (5, 1))
+    for row, suit in enumerate((*SUITS, None)):
+        order = [rank + suit for rank in ("8", "9", "K", "10", "A")] if suit else []
+        order += ["JD", "JH", "JS", "JC", "QD", "QH", "QS", *(["7" + suit] if suit else []), "QC"]
+        strengths[row, [PACK_32.card(name) for name in order]] = RANKS + np.arange(len(order))
     return strengths
 
 
-CLASS, STRENGTH = _classes(), _strengths()
+STRENGTH = _strengths()
+# By trump suit and card: TRUMPS or the card's suit
+CLASS = np.where(STRENGTH >= RANKS, TRUMPS, np.arange(CARDS) // RANKS).astype(np.int8)
 # AV-15: marks by [declarers lost, row]; rows: 31 points or more, 2 to 30, none
 MARKS = np.array([[1, 2, 3], [2, 4, 6]], np.int64)
 
@@ -63,10 +57,12 @@ PASS, BID, NAME, KNOCK_WORD, STOP_WORD = 32, 32, 41, 45, 46  # BID + length
 FACE_UP, FACE_DOWN, SIGN_WORD, NUM_ACTIONS = 47, 48, 49, 52
 # Phases.  Whether the leader to trick 2 has a trump is his secret, so his choice of a face is none of them (AV-8).
 BIDDING, KNOCK, KNOCK_BACK, PLAY, NAMING, SIGNING, STOPPING = range(7)
+PHASES = ("bid", "knock", "knock back", "play", "name the trump suit", "give a sign", "stop or go on")
 PASSED, REFUSED, KNOCKED = 1, 1, 2  # in `bids` and `knocks`; a bid stands there as its length + 1
 UP, DOWN = 1, 2  # in `face`
+NOT_YET = np.int8(0)  # in `trick_of`, `taken_by`, `turned` and others, as a byte
 PASSED_OUT, RAMS, MARKED, OVERBID = 1, 2, 3, 4  # in `ending`
-ENDINGS = (None, "passed out", "rams", "marks", "overbid")
+ENDINGS = ("", "passed out", "rams", "marks", "overbid")
 LOG = 53  # most decisions in a deal: 4 bids, 32 cards, the suit, the face, the sign, 14 answers about stopping
 EXCHANGES = 256
 SIGNS = ("none", "valuable", "worthless")
@@ -102,9 +98,7 @@ class AvinasOptions(Options):
 
     episode: str = option("deal", "one deal, or a match (AV-17)", choices=("deal", "match"))
     stop: str = option(
-        "claim",
-        "when the declarers may stop (AV-14): `claim` with 61 points, `any` after any trick",
-        choices=("claim", "any"),
+        "claim", "when one may stop (AV-14): with 61 points, or after any trick", choices=("claim", "any")
     )
     overbid: str = option(
         "masked",
@@ -159,7 +153,7 @@ STATE = state_dtype(
         ("ending", np.int8),  # how the last finished deal ended
         ("loser", np.int8),  # pair that lost it, -1 none
         ("penalty", np.int8),  # rams or marks awarded by it
-        ("winner", np.int8),  # pair that won the match, -1 none
+        ("winner", np.int8),  # pair that won the episode, -1 none
     ],
 )
 
@@ -169,16 +163,13 @@ def _layouts() -> Mapping[str, Layout]:
     four = "observer, left, partner, right"
     three = "left, partner, right"
     two = "own pair, opponents"
-    words = "bidding; knock; knock back; play; suit to be named; sign to be given; stop or go on"
     seen, pair_knows = "played, or turned up", "leader and partner"
-    shown = "all; a card face down: its leader; a sign: his pair"
+    secret = "all; a card face down: its leader; a sign: his pair"
     observation = [
-        Segment("phase", (7,), f"one-hot: {words}"),
+        Segment("phase", (7,), f"one-hot: to {', to '.join(PHASES)}"),
         Segment("to_act", (4,), f"{four}: one-hot: who decides now, nobody once the game is over"),
         Segment("dealer", (4,), f"{four}: one-hot"),
-        Segment(
-            "declarer", (4,), f"{four}: one-hot: declarer, or who has the longest bid so far", since="said, or deal"
-        ),
+        Segment("declarer", (4,), f"{four}: one-hot: declarer, or who has bid most so far", since="said, or deal"),
         Segment("leader", (4,), f"{four}: one-hot: who leads or led to this trick, nobody yet while bids are made"),
         Segment("trick", (8,), "one-hot: number of the trick, 1-8"),
         Segment("trump", ("suit",), "one-hot: trump suit, none while unknown", since="deal, or first lead"),
@@ -212,9 +203,7 @@ def _layouts() -> Mapping[str, Layout]:
         Segment("turned_up", (8,), "4th cards from the dealer's left on, then 8th; 0 not turned up", values="card"),
         Segment("looked_at", (2,), "the partner's 4th and 8th card", "dealer", values="card"),
         Segment("actor", (LOG,), f"per decision: 1-4 {four}, 0 none", since="decided", high=4),
-        Segment(
-            "action", (LOG,), "per decision: the action, 0 while hidden", shown, "decided, or shown", values="action"
-        ),
+        Segment("action", (LOG,), "per decision: the action, 0 while hidden", secret, "decided", values="action"),
     ]
     state = [
         *observation,
@@ -228,20 +217,14 @@ def _layouts() -> Mapping[str, Layout]:
 
 
 _OBS, _HIST, _STATE = (_layouts()[n] for n in ("observation", "history", "state"))
-_AT = {name: place.start for name, place in _OBS.slices.items()}
-O_PHASE, O_TO_ACT, O_DEALER, O_DECLARER = (_AT[n] for n in ("phase", "to_act", "dealer", "declarer"))
-O_LEADER, O_TRICK, O_TRUMP, O_HAND = (_AT[n] for n in ("leader", "trick", "trump", "hand"))
-O_KNOWN, O_UNSEEN, O_TABLE, O_PLAYED_BY = (_AT[n] for n in ("known", "unseen", "table", "played_by"))
-O_PLAYED_IN, O_TAKEN, O_TURNED_UP, O_LOOKED_AT = (_AT[n] for n in ("played_in", "taken", "turned_up", "looked_at"))
-O_DOWN, O_VOID, O_VOID_OF_TRUMPS, O_SEVENS = (_AT[n] for n in ("down", "void", "void_of_trumps", "sevens"))
-O_BIDS, O_KNOCKS, O_FACE, O_SIGN = (_AT[n] for n in ("bids", "knocks", "face", "sign"))
-O_STOPPED, O_TRICKS, O_POINTS = (_AT[n] for n in ("stopped", "tricks", "points"))
-O_RAMS, O_MARKS, O_DEALS = (_AT[n] for n in ("rams", "marks", "deals"))
-OBS_SIZE = _OBS.size
+(
+    O_PHASE, O_TO_ACT, O_DEALER, O_DECLARER, O_LEADER, O_TRICK, O_TRUMP, O_HAND, O_KNOWN, O_UNSEEN, O_TABLE,
+    O_PLAYED_BY, O_PLAYED_IN, O_TAKEN, O_TURNED_UP, O_LOOKED_AT, O_DOWN, O_VOID, O_VOID_OF_TRUMPS, O_SEVENS,
+    O_BIDS, O_KNOCKS, O_FACE, O_SIGN, O_STOPPED, O_TRICKS, O_POINTS, O_RAMS, O_MARKS, O_DEALS,
+) = (place.start for place in _OBS.slices.values())  # fmt: skip
+H_DEALER, H_RECEIVED, H_TURNED_UP, H_LOOKED_AT, H_ACTOR, H_ACTION = (p.start for p in _HIST.slices.values())
 S_HANDS, S_INSPECTED, S_FACE_DOWN, S_SIGN = (_STATE.start(n) for n in ("hands", "inspected", "face_down", "sign_given"))
-H_RECEIVED, H_TURNED_UP, H_LOOKED_AT = (_HIST.start(n) for n in ("received", "turned_up", "looked_at"))
-STATE_SIZE = _STATE.size
-H_ACTOR, H_ACTION, HIST_SIZE = _HIST.start("actor"), _HIST.start("action"), _HIST.size
+OBS_SIZE, HIST_SIZE, STATE_SIZE = _OBS.size, _HIST.size, _STATE.size
 
 
 # --- The deal --------------------------------------------------------------------------------
@@ -253,26 +236,27 @@ def deal(s):
     if s.dealer < 0:
         s.dealer = rng.below(s.rng, SEATS)
     deck = s.deck
-    for c in range(CARDS):
-        deck[c] = c
+    for i in range(CARDS):
+        deck[i] = i
     rng.shuffle(s.rng, deck, CARDS)
     for i in range(CARDS):
-        s.turned[i] = s.looked[i] = s.trick_of[i] = s.taken_by[i] = 0
-    for seat in range(SEATS):
-        s.bids[seat] = s.knocks[seat] = 0
-        for card_class in range(5):
-            s.void[seat, card_class] = 0
-    for pair in range(2):
-        s.tricks[pair] = s.points[pair] = 0
-    for i in range(LOG):
-        s.log_seat[i] = s.log_action[i] = 0
+        s.owner[deck[i]] = _seat_at(s, i)
+    s.turned[:] = 0
+    s.looked[:] = 0
+    s.trick_of[:] = 0
+    s.taken_by[:] = 0
+    s.bids[:] = 0
+    s.knocks[:] = 0
+    s.void[:] = 0
+    s.tricks[:] = 0
+    s.points[:] = 0
+    s.log_seat[:] = 0
+    s.log_action[:] = 0
     s.log_length = s.bid = s.on_table = s.face = s.signed = s.sevens = 0
     s.declarer = s.trump = s.leader = s.led = s.down = s.down_at = s.stopped_by = s.winner = -1
     s.phase = BIDDING
     s.trick = 1
     s.player = (s.dealer + 1) & 3
-    for i in range(CARDS):
-        s.owner[deck[i]] = _seat_at(s, i)
     _turn_up(s)
     if s.sevens > 0:
         s.phase = KNOCK
@@ -362,39 +346,32 @@ def _may_be_trumps(s, suit):
 @helper
 def _legal_cards(s, mask):
     """AV-8, AV-9: the cards that may be played now; for a leader to trick 2 without trumps the two faces."""
-    owner, trick_of, seat = s.owner, s.trick_of, s.player
+    owner, trick_of, seat = s.owner, s.trick_of, np.int8(s.player)
     for c in range(CARDS):
-        mask[c] = (owner[c] == seat) & (trick_of[c] == 0)
+        mask[c] = (owner[c] == seat) & (trick_of[c] == NOT_YET)
     if s.led >= 0:
-        if _any_of_class(mask, s.trump, s.led):
-            _keep_class(mask, s.trump, s.led)
-    elif s.trick == 1:
-        if s.trump >= 0:
-            _keep_class(mask, s.trump, TRUMPS)
-        else:
-            for suit in range(4):
-                if not _may_be_trumps(s, suit):
-                    for c in range(RANKS * suit, RANKS * (suit + 1)):
-                        mask[c] = mask[c] and c % RANKS in (JACK, QUEEN)
-    elif s.trick == 2 and s.face == 0:
-        void = not _any_of_class(mask, s.trump, TRUMPS)
+        _keep_class(mask, s.trump, s.led)
+    elif s.trick == 1 and s.trump >= 0:
         _keep_class(mask, s.trump, TRUMPS)
-        mask[FACE_UP] = void
-        mask[FACE_DOWN] = void
+    elif s.trick == 1:
+        for c in range(CARDS):
+            mask[c] = mask[c] and (c % RANKS in (JACK, QUEEN) or _may_be_trumps(s, c // RANKS))
+    elif s.trick == 2 and s.face == 0 and not _keep_class(mask, s.trump, TRUMPS):
+        for c in range(CARDS):
+            mask[c] = 0
+        mask[FACE_UP] = mask[FACE_DOWN] = 1
 
 
 @helper
-def _any_of_class(mask, trump, wanted):
-    found = 0
+def _keep_class(mask, trump, card_class):
+    """Leaves of the cards only those of a class, if there are any; were there?"""
+    classes, wanted, found = CLASS[trump], np.int8(card_class), 0
     for c in range(CARDS):
-        found |= mask[c] & (CLASS[trump, c] == wanted)
+        found |= mask[c] & (classes[c] == wanted)
+    if found:
+        for c in range(CARDS):
+            mask[c] &= classes[c] == wanted
     return found != 0
-
-
-@helper
-def _keep_class(mask, trump, wanted):
-    for c in range(CARDS):
-        mask[c] &= CLASS[trump, c] == wanted
 
 
 # --- One decision ----------------------------------------------------------------------------
@@ -439,7 +416,8 @@ def _bid(s, action):
     elif s.bid == 0:
         _end_deal(s, PASSED_OUT, -1, 0)
     else:
-        _begin_play(s)
+        s.phase = PLAY
+        s.leader = s.player = s.declarer
 
 
 @helper
@@ -453,49 +431,33 @@ def _knock(s, action):
     elif action == PASS and (seat - s.declarer) & 3 < 2:
         s.player = (seat + 2) & 3
     else:
-        _begin_play(s)
-
-
-@helper
-def _begin_play(s):
-    s.phase = PLAY
-    s.leader = s.player = s.declarer
+        s.phase = PLAY
+        s.player = s.declarer
 
 
 @helper
 def _play(s, card):
     seat = s.player
-    if s.trump < 0:
-        _first_lead(s, card)
-        return
-    card_class = CLASS[s.trump, card]
-    if s.led < 0:
-        s.led = TRUMPS if s.trick <= 2 else card_class  # AV-9: any lead to trick 2 counts as a trump
-    elif card_class != s.led:
-        s.void[seat, s.led] = 1
     s.on_table += 1
-    if s.trick == 2 and s.on_table == 1 and s.face == DOWN:
+    if s.led < 0:  # AV-9: any lead to the first two tricks counts as a trump
+        s.led = TRUMPS if s.trick <= 2 else CLASS[s.trump, card]
+    elif CLASS[s.trump, card] != s.led:
+        s.void[seat, s.led] = 1
+    if s.face == DOWN and s.trick == 2 and s.on_table == 1:
         s.down = card
         s.down_at = s.log_length - 1
         s.phase = SIGNING
         return
     s.trick_of[card] = s.trick
-    if s.on_table == SEATS:
+    if s.trump < 0:  # AV-7a: a plain card names its suit; after a queen or jack the suit is asked for
+        if card % RANKS in (JACK, QUEEN):
+            s.phase = NAMING
+        else:
+            _make_trumps(s, card // RANKS)
+    elif s.on_table == SEATS:
         _gather(s)
     else:
         s.player = (seat + 1) & 3
-
-
-@helper
-def _first_lead(s, card):
-    """AV-7a: a plain card names its suit; after a queen or jack the suit is asked for."""
-    s.led = TRUMPS
-    s.on_table = 1
-    s.trick_of[card] = 1
-    if card % RANKS == JACK or card % RANKS == QUEEN:
-        s.phase = NAMING
-    else:
-        _make_trumps(s, card // RANKS)
 
 
 @helper
@@ -515,8 +477,7 @@ def _gather(s):
     if s.down >= 0:
         s.trick_of[s.down] = s.trick
         s.down = -1
-    winner = -1
-    best = -1
+    winner = best = -1
     points = 0
     for c in range(CARDS):
         if s.trick_of[c] == s.trick:
@@ -533,7 +494,7 @@ def _gather(s):
     s.tricks[pair] += 1
     s.on_table = 0
     declarers = s.declarer & 1
-    if s.trick == TRICKS or (_knocked(s) and pair != declarers):
+    if s.trick == TRICKS or (_knocked(s, declarers) and pair != declarers):
         _settle(s)
         return
     s.trick += 1
@@ -545,8 +506,8 @@ def _gather(s):
 
 
 @helper
-def _knocked(s):
-    return s.knocks[s.declarer] == KNOCKED or s.knocks[(s.declarer + 2) & 3] == KNOCKED
+def _knocked(s, pair):
+    return s.knocks[pair] == KNOCKED or s.knocks[pair + 2] == KNOCKED
 
 
 @helper
@@ -569,55 +530,41 @@ def _answer_stop(s, action):
 def _settle(s):
     """AV-10 ... AV-15: who lost, and how much."""
     declarers = s.declarer & 1
-    made = s.points[declarers] >= WIN
-    if s.sevens > 0:
-        penalty = int(s.sevens)
-        if _knocked(s):  # AV-11, AV-12
-            made = s.tricks[declarers] == TRICKS
-            back = s.knocks[1 - declarers] == KNOCKED or s.knocks[3 - declarers] == KNOCKED
-            penalty *= 4 if back else 2
-        _end_deal(s, RAMS, 1 - declarers if made else declarers, penalty)
-        return
+    knocked = _knocked(s, declarers)  # AV-11
+    made = s.tricks[declarers] == TRICKS if knocked else s.points[declarers] >= WIN
     loser = 1 - declarers if made else declarers
-    points = s.points[loser]
-    row = 0 if points >= 31 else (1 if points > 0 else 2)
-    _end_deal(s, MARKED, loser, int(MARKS[0 if made else 1, row]))
+    if s.sevens > 0:  # AV-12
+        stake = 1 + int(knocked) + 2 * int(_knocked(s, 1 - declarers))
+        _end_deal(s, RAMS, loser, s.sevens * stake)
+    else:
+        points = s.points[loser]
+        row = 0 if points >= 31 else (1 if points > 0 else 2)
+        _end_deal(s, MARKED, loser, int(MARKS[0 if made else 1, row]))
 
 
 @helper
 def _end_deal(s, ending, loser, penalty):
     s.deals += 1
-    s.ending = ending
-    s.loser = loser
-    s.penalty = penalty
+    s.ending, s.loser, s.penalty = ending, loser, penalty
     if ending == RAMS:  # AV-13: strike out the others' rams first
         struck = min(int(s.rams[1 - loser]), penalty)
         s.rams[1 - loser] -= struck
         s.rams[loser] += penalty - struck
     elif ending == MARKED:  # AV-16
         s.marks[loser] += penalty
-    if s.episode == 0:
-        s.over = 1
-        if loser >= 0:
-            _pay(s, loser, float(penalty))
-            s.scores[loser] = -penalty
-            s.scores[loser + 2] = -penalty
-        return
-    if not _match_is_over(s):
+    if s.episode == 1 and not _match_is_over(s):
         s.dealer = (s.dealer + 1) & 3  # AV-1
         deal(s)
         return
     s.over = 1
-    if s.winner >= 0:
-        _pay(s, 1 - s.winner, 1.0)
+    if s.episode == 0 and loser >= 0:
+        s.winner = 1 - loser
+    amount = 1.0 if s.episode == 1 else float(penalty)
     for seat in range(SEATS):
-        s.scores[seat] = -s.marks[seat & 1]
-
-
-@helper
-def _pay(s, loser, amount):
-    for seat in range(SEATS):
-        s.rewards[seat] += s.reward_scale * (-amount if seat & 1 == loser else amount)
+        pair = seat & 1
+        if s.winner >= 0:
+            s.rewards[seat] += s.reward_scale * (amount if pair == s.winner else -amount)
+        s.scores[seat] = -s.marks[pair] if s.episode == 1 else (-penalty if pair == loser else 0)
 
 
 @helper
@@ -626,21 +573,14 @@ def _match_is_over(s):
     if s.ending == OVERBID:
         s.winner = 1 - s.loser
     elif s.ending == MARKED and max(s.marks[0], s.marks[1]) >= s.match_marks:
-        s.winner = _better(s.marks)
-        if s.marks[0] > 0 and s.marks[1] > 0 and s.rams[0] != s.rams[1]:
-            s.winner = _better(s.rams)  # only one pair has any (AV-13)
+        rams_decide = s.marks[0] > 0 and s.marks[1] > 0 and s.rams[0] != s.rams[1]  # only one pair has any (AV-13)
+        lost = s.rams if rams_decide else s.marks
+        if lost[0] != lost[1]:
+            s.winner = 0 if lost[0] < lost[1] else 1
     else:
         s.stalled = s.deals >= s.max_deals
         return s.stalled != 0
     return True
-
-
-@helper
-def _better(penalties):
-    """The pair that has less, -1 if none has."""
-    if penalties[0] == penalties[1]:
-        return -1
-    return 0 if penalties[0] < penalties[1] else 1
 
 
 # --- Encodings -------------------------------------------------------------------------------
@@ -648,59 +588,46 @@ def _better(penalties):
 
 @helper
 def observe(s, seat, out):
-    owner, trick_of, turned, taken_by = s.owner, s.trick_of, s.turned, s.taken_by
-    trick, dealer = s.trick, s.dealer
+    owner, trick_of, turned, taken_by, looked = s.owner, s.trick_of, s.turned, s.taken_by, s.looked
     for i in range(O_HAND):
         out[i] = 0
     out[O_PHASE + int(s.phase)] = 1
-    if not s.over:
-        out[O_TO_ACT + ((s.player - seat) & 3)] = 1
-    out[O_DEALER + ((dealer - seat) & 3)] = 1
-    if s.declarer >= 0:
-        out[O_DECLARER + ((s.declarer - seat) & 3)] = 1
-    if s.leader >= 0:
-        out[O_LEADER + ((s.leader - seat) & 3)] = 1
-    out[O_TRICK + int(trick) - 1] = 1
+    _mark(out, O_TO_ACT, -1 if s.over else s.player, seat)
+    _mark(out, O_DEALER, s.dealer, seat)
+    _mark(out, O_DECLARER, s.declarer, seat)
+    _mark(out, O_LEADER, s.leader, seat)
+    out[O_TRICK + int(s.trick) - 1] = 1
     if s.trump >= 0:
         out[O_TRUMP + int(s.trump)] = 1
+    # The loops over cards compare bytes with bytes, so that the compiler turns each into a few vector instructions.
+    me, trick, mine, theirs = np.int8(seat), np.int8(s.trick), np.int8((seat & 1) + 1), np.int8(2 - (seat & 1))
+    # What the dealer has looked at: he knows all of it, his partner which of his own cards.
+    knows_own, knows_all = (seat - s.dealer) & 1 == 0, seat == s.dealer
     for c in range(CARDS):
-        out[O_HAND + c] = (owner[c] == seat) & (trick_of[c] == 0)
-    _observe_others(s, seat, out)
-    for r in range(SEATS):
-        who = (seat + r) & 3
-        for c in range(CARDS):
-            out[O_TABLE + CARDS * r + c] = (owner[c] == who) & (trick_of[c] == trick) & (taken_by[c] == 0)
-        for c in range(CARDS):
-            out[O_PLAYED_BY + CARDS * r + c] = (owner[c] == who) & (trick_of[c] != 0)
-    for c in range(CARDS):
+        known = (owner[c] == me) | (turned[c] != NOT_YET) | (knows_all & (looked[c] != NOT_YET))
+        out[O_UNSEEN + c] = (trick_of[c] == NOT_YET) & (not known)
         out[O_PLAYED_IN + c] = trick_of[c]
-    mine, theirs = (seat & 1) + 1, 2 - (seat & 1)
-    for c in range(CARDS):
         out[O_TAKEN + c] = taken_by[c] == mine
-    for c in range(CARDS):
         out[O_TAKEN + CARDS + c] = taken_by[c] == theirs
-    for c in range(CARDS):
         out[O_TURNED_UP + c] = turned[c]
-    # What the dealer has looked at: the dealer knows all of it, his partner which of his own cards.
-    knows_own, knows_all = (seat - dealer) & 1 == 0, seat == dealer
-    for c in range(CARDS):
-        out[O_LOOKED_AT + c] = s.looked[c] & (knows_all | (knows_own & (owner[c] == seat)))
+        out[O_LOOKED_AT + c] = (looked[c] != NOT_YET) & (knows_all | (knows_own & (owner[c] == me)))
+    for r in range(SEATS):
+        who, at = np.int8((seat + r) & 3), CARDS * r
+        for c in range(CARDS):
+            hidden = (owner[c] == who) & (trick_of[c] == NOT_YET)
+            played = (owner[c] == who) & (trick_of[c] != NOT_YET)
+            # The hand and the cards known of the three others stand in a row.
+            out[O_HAND + at + c] = hidden & (out[O_UNSEEN + c] == NOT_YET)
+            out[O_PLAYED_BY + at + c] = played
+            out[O_TABLE + at + c] = played & (trick_of[c] == trick) & (taken_by[c] == NOT_YET)
     _observe_words(s, seat, out)
 
 
 @helper
-def _observe_others(s, seat, out):
-    """AV-18: cards known to be in another hand, and those of which nothing is known."""
-    owner, trick_of, turned, looked = s.owner, s.trick_of, s.turned, s.looked
-    is_dealer = seat == s.dealer
-    for r in range(3):
-        who = (seat + 1 + r) & 3
-        for c in range(CARDS):
-            known = (turned[c] != 0) | (is_dealer & (looked[c] != 0))
-            out[O_KNOWN + CARDS * r + c] = (owner[c] == who) & (trick_of[c] == 0) & known
-    for c in range(CARDS):
-        known = (turned[c] != 0) | (is_dealer & (looked[c] != 0))
-        out[O_UNSEEN + c] = (owner[c] != seat) & (trick_of[c] == 0) & (not known)
+def _mark(out, start, who, seat):
+    """A seat as one-hot, counted from the observer; -1 is nobody."""
+    if who >= 0:
+        out[start + ((who - seat) & 3)] = 1
 
 
 @helper
@@ -718,7 +645,7 @@ def _observe_words(s, seat, out):
         out[O_VOID_OF_TRUMPS + r] = s.void[who, TRUMPS]
         out[O_BIDS + r] = s.bids[who]
         out[O_KNOCKS + r] = s.knocks[who]
-        out[O_STOPPED + r] = s.stopped_by == who
+    _mark(out, O_STOPPED, s.stopped_by, seat)
     out[O_SEVENS] = s.sevens
     if s.face > 0:
         out[O_FACE + int(s.face) - 1] = 1
@@ -745,7 +672,7 @@ def _knows_sign(s, seat):
 def history(s, seat, out):
     for i in range(HIST_SIZE):
         out[i] = 0
-    out[(s.dealer - seat) & 3] = 1
+    _mark(out, H_DEALER, s.dealer, seat)
     for k in range(HAND):
         out[H_RECEIVED + k] = s.deck[_deck_index(s, seat, k)] + 1
         card = s.deck[4 * k + 3]
@@ -763,11 +690,9 @@ def history(s, seat, out):
 @helper
 def _hidden_from(s, seat, i):
     """Is the decision number ``i`` a secret of others: a card that lies face down, or a sign (AV-8, AV-18)?"""
-    if s.down_at < 0:
-        return False
     if i == s.down_at:
         return s.down >= 0 and s.log_seat[i] != seat
-    return i == s.down_at + 1 and not _knows_sign(s, seat)
+    return 0 <= s.down_at == i - 1 and not _knows_sign(s, seat)
 
 
 @helper
@@ -777,15 +702,13 @@ def reveal(s, out):
     for r in range(3):
         who = (seat + 1 + r) & 3
         for c in range(CARDS):
-            out[S_HANDS + CARDS * r + c] = (s.owner[c] == who) & (s.trick_of[c] == 0)
+            out[S_HANDS + CARDS * r + c] = (s.owner[c] == who) & (s.trick_of[c] == 0) & (c != s.down)
     for c in range(CARDS):
         out[S_INSPECTED + c] = (s.turned[c] != 0) | (s.looked[c] != 0)
     for i in range(S_FACE_DOWN, STATE_SIZE):
         out[i] = 0
     if s.down >= 0:
         out[S_FACE_DOWN + int(s.down)] = 1
-        for r in range(3):
-            out[S_HANDS + CARDS * r + int(s.down)] = 0
     if s.signed > 0:
         out[S_SIGN + int(s.signed) - 1] = 1
 
@@ -826,36 +749,34 @@ def _knows(s, seat, card):
 @helper
 def _exchange(s, first, second):
     """Two cards change places in the deck, unless something known speaks against it."""
-    deck, owner = s.deck, s.owner
+    a, b = s.deck[first], s.deck[second]
+    moves = s.owner[a] != s.owner[b]
+    if _may_lie(s, a, second, moves) and _may_lie(s, b, first, moves):
+        _swap(s, first, second)
+        if moves and not (_bid_holds(s, s.owner[a]) and _bid_holds(s, s.owner[b])):
+            _swap(s, first, second)
+
+
+@helper
+def _swap(s, first, second):
+    """Two places of the deck change their cards; what belongs to the places, not to the cards, stays with them."""
+    deck, owner, looked = s.deck, s.owner, s.looked
     a, b = deck[first], deck[second]
-    to_a, to_b = owner[b], owner[a]
-    moves = to_a != to_b
-    if moves and (s.trick_of[a] != 0 or s.trick_of[b] != 0):
-        return
-    if not (_may_lie(s, a, second, moves) and _may_lie(s, b, first, moves)):
-        return
-    owner[a] = to_a
-    owner[b] = to_b
-    if moves and not (_bid_holds(s, to_a) and _bid_holds(s, to_b)):
-        owner[a] = to_b
-        owner[b] = to_a
-        return
-    deck[first] = b
-    deck[second] = a
-    # AV-4: whether the dealer has looked at a card goes with its place
-    looked = s.looked[a]
-    s.looked[a] = s.looked[b]
-    s.looked[b] = looked
-    if moves and (s.down == a or s.down == b):
-        s.down = s.log_action[s.down_at] = b if s.down == a else a
+    deck[first], deck[second] = b, a
+    looked[a], looked[b] = looked[b], looked[a]
+    if owner[a] != owner[b]:
+        owner[a], owner[b] = owner[b], owner[a]
+        if s.down == a or s.down == b:
+            s.down = s.log_action[s.down_at] = b if s.down == a else a
 
 
 @helper
 def _may_lie(s, card, i, moves):
-    """May the card have been dealt to this place: no seven where the dealer looked, no class that its seat lacks?"""
+    """May the card have been dealt to this place, or even another hand?  The dealer would have shown a seven."""
     if i & 3 == 3 and card % RANKS == SEVEN:
         return False
-    return not moves or s.trump < 0 or s.void[_seat_at(s, i), CLASS[s.trump, card]] == 0
+    fits = s.trump < 0 or s.void[_seat_at(s, i), CLASS[s.trump, card]] == 0
+    return not moves or (s.trick_of[card] == 0 and fits)
 
 
 @helper
@@ -881,18 +802,16 @@ def scene(s: Any, seat: int | None) -> Scene:
     if s.episode == 1:
         facts.append(f"deal {s.deals + (not s.over)}")
         facts += [f"rams {s.rams[0]}-{s.rams[1]}", f"marks {s.marks[0]}-{s.marks[1]}"]
-    doing = ("to bid", "knock?", "knock back?", "to play", "to name the trump suit", "to give a sign", "stop?")
     done = int(s.tricks.sum())
     return Scene(
         title="Avinas",
         view=seat,
         places=tuple(_place(s, who, seat) for who in range(SEATS)),
         player=None if s.over else int(s.player),
-        message=f"over: {_end(s)}" if s.over else f"to act: seat {s.player}, {doing[s.phase]}",
+        message=f"over: {_end(s)}" if s.over else f"to act: seat {s.player}, to {PHASES[s.phase]}",
         facts=tuple(facts),
         table=_table(s, seat),
         last=_last_trick(s, done) if done else (),
-        last_label="last trick",
     )
 
 
@@ -908,21 +827,19 @@ def _table(s: Any, seat: int | None) -> tuple[Laid, ...]:
 
 
 def _last_trick(s: Any, trick: int) -> tuple[Laid, ...]:
-    """A trick that was taken, in the order of play."""
     cards = np.flatnonzero((s.trick_of == trick) & (s.taken_by != 0))
-    told = [(int(s.log_seat[i]), int(s.log_action[i])) for i in range(s.log_length)]
-    return tuple(Laid(card, who) for who, card in told if card in cards)
+    told = zip(s.log_action[: s.log_length].tolist(), s.log_seat.tolist())  # in the order of play
+    return tuple(Laid(card, who) for card, who in told if card in cards)
 
 
 def _place(s: Any, who: int, seat: int | None) -> Place:
-    cards = [int(c) for c in np.flatnonzero((s.owner == who) & (s.trick_of == 0)) if c != s.down or s.leader != who]
-    hand = sorted(cards, key=lambda c: _order(int(s.trump), c))
-    if seat not in (None, who):
-        # A card that lies face down counts as in hand: of which one it is not even a card turned up tells.
-        covered = [int(s.down)] if s.down >= 0 and s.leader == who else []
-        known = sorted([*hand, *covered], key=lambda c: _order(int(s.trump), c))
-        shown = [c for c in known if s.turned[c] or (seat == s.dealer and s.looked[c])]
-        hand = [*shown, *[BACK] * (len(hand) - len(shown))]
+    # Trumps first, then by suit, high to low
+    held = np.flatnonzero((s.owner == who) & (s.trick_of == 0)).tolist()
+    held.sort(key=lambda c: ((CLASS[s.trump, c] + 1) % 5, -STRENGTH[s.trump, c]))
+    hand = [c for c in held if c != s.down]
+    if seat not in (None, who):  # a card that lies face down is still known as in hand
+        known = [c for c in held if s.turned[c] or (seat == s.dealer and s.looked[c])]
+        hand = [*known, *[BACK] * (len(hand) - len(known))]
     marks = [name for name, there in (("dealer", s.dealer == who), ("declarer", s.declarer == who)) if there]
     if s.bids[who]:
         marks.append("passed" if s.bids[who] == PASSED else f"bid {s.bids[who] - 1}")
@@ -933,14 +850,6 @@ def _place(s: Any, who: int, seat: int | None) -> Place:
     return Place(who, tuple(hand), tuple(marks))
 
 
-def _order(trump: int, card: int) -> tuple[int, int]:
-    """Trumps first, then by suit, high to low."""
-    suit = card // RANKS
-    if card % RANKS in (JACK, QUEEN) or suit == trump:
-        return -1, -int(STRENGTH[trump, card])
-    return suit, -int(STRENGTH[(suit + 1) % 4, card])
-
-
 def _end(s: Any) -> str:
     if s.episode == 1:
         return "drawn" if s.winner < 0 else f"seats {s.winner} and {s.winner + 2} win the match"
@@ -949,18 +858,17 @@ def _end(s: Any) -> str:
 
 def info(s: Any) -> dict[str, Any]:
     """Natural result: how the last deal ended and what it cost whom, the score of the match."""
-    facts: dict[str, Any] = {
+    return {
         "ending": ENDINGS[s.ending],
-        "declarer": -1 if s.ending == PASSED_OUT else int(s.declarer),
+        "declarer": int(s.declarer),
         "points": s.points.tolist(),
         "loser": int(s.loser),
         "penalty": int(s.penalty),
         "rams": s.rams.tolist(),
         "marks": s.marks.tolist(),
+        "deals": int(s.deals),
+        "winner": int(s.winner),
     }
-    if s.episode == 1:
-        facts |= {"deals": int(s.deals), "winner": int(s.winner)}
-    return facts
 
 
 def role(s: Any, seat: int) -> str:

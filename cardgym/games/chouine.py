@@ -833,7 +833,7 @@ def scene(s: Any, seat: int | None) -> Scene:
 
 
 def _place(s: Any, who: int, seat: int | None) -> Place:
-    held = np.flatnonzero(s.place == who)
+    held = np.flatnonzero(s.place == who).tolist()
     shown = by_suit(PACK_32, (c for c in held if seat in (None, who) or s.proven[who, c]), s.trump)
     said = [
         _said(4 * slot + s.announced[who, slot] - 1 if slot < 4 else 16) for slot in range(5) if s.announced[who, slot]

@@ -4,6 +4,9 @@ Rules with their ids (TA-1 ... TA-31): ``docs/envs/tarot.md``.  They follow an o
 speaks (announcements, play, the Excuse) and the French federation's regulations of 1 July 2012 elsewhere;
 ``rules="fft"`` follows the federation throughout.
 
+Here are the rules; the state and the layouts of the encodings are in ``tarot_tables.py``, what each seat sees and how
+hidden cards are dealt anew in ``tarot_sight.py``.
+
 Seats are 0 to 4; seat ``i + 1`` sits to the right of seat ``i`` and comes after it.  A card is
 ``suit * 14 + rank`` with ranks 1 ... 10 J C Q K, then the trumps 1 ... 21 (56-76), then the Excuse (77).  Card
 points are kept in halves, so that they are whole numbers.

@@ -1,4 +1,9 @@
-"""What the seats of Tarot see: the encodings, and hidden cards dealt anew."""
+"""What the seats of Tarot know: the encodings, and hidden cards dealt anew.
+
+Rules stand in ``tarot.py``, the state and the layouts of the encodings in ``tarot_tables.py``.  Nothing here changes a
+game but :func:`resample`, which deals hidden cards among the places where, for all that a seat knows (TA-23), they
+may lie.
+"""
 
 from __future__ import annotations
 

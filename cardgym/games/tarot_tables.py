@@ -1,4 +1,10 @@
-"""Tarot's tables: cards, actions, rule options, the state and the layouts of its encodings."""
+"""Tarot's tables: cards, actions, rule options, the state and the layouts of its encodings.
+
+The game has three modules, each of which reads from top to bottom: this one says what there is, ``tarot.py`` what
+happens (the rules), ``tarot_sight.py`` what each seat knows of it (the encodings, and hidden cards dealt anew).  With
+five players, a chien and a secret partner, knowing takes as much room as playing.  What both need stands here, so that
+neither has to import from the other.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +81,9 @@ class TarotOptions(Options):
         choices=("auction", "garde"),
     )
     episode: str = option("deal", "one deal, or a match (TA-5)", choices=("deal", "match"))
-    deals_per_match: int = option(0, "deals of a match (TA-5); 0: four for each player", low=0, high=100)
+    deals_per_match: int | str = option(
+        "auto", "deals of a match (TA-5); `auto`: four for each player", low=1, high=100, words={"auto": 0}
+    )
 
 
 STATE = state_dtype(
