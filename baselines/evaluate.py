@@ -29,7 +29,7 @@ from rich.table import Table
 import cardgym
 from cardgym.baselines.agents import Agent, act_by_assignment, load_agents
 from cardgym.batch import Batch
-from cardgym.errors import CardGymError
+from cardgym.errors import CardGymError, InvalidOption
 from cardgym.game import Game, Options
 from cardgym.kernel import records
 from cardgym.records import GameRecord, write
@@ -272,7 +272,7 @@ def evaluate(
         progress: called with the number of games finished so far.
     """
     if deals < 2:
-        raise ValueError(f"an interval needs at least 2 deals, not {deals}")
+        raise InvalidOption(f"an interval needs at least 2 deals, not {deals}")
     played = play_duplicate(game, options, agent, against, range(first_deal, first_deal + deals), seed, False, progress)
     return summarise(played, agent.name, against.name, first_deal, seed)
 

@@ -434,7 +434,7 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
     """No seat sees more than it may: ``resample`` changes nothing that the seat sees.
 
     For every state of random games of every policy and every seat, two resamples leave the observation, mask, history
-    and (for ``drawings`` of the states) the drawing of that seat byte for byte the same, as well as who acts, the
+    and (for ``drawings`` of the states) the scene that is drawn for that seat the same, as well as who acts, the
     number of moves, the rewards and the rule options.  They renew the random stream, differ from each other in it,
     and are the same for the same seed.  In every state in which all of a fresh deal is hidden, the first decision,
     hidden cards do move.  Whose turn it is after an action follows from what the others see: it is the same in both
@@ -450,7 +450,7 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
             for world in worlds[:2]:
                 _check_same_view(s, trail, world, seat)
                 for k in drawn:
-                    true, other = (s.game.text(records(x)[k], seat) for x in (trail.states, world))
+                    true, other = (s.game.scene(records(x)[k], seat) for x in (trail.states, world))
                     assert true == other, f"{s}: the drawing leaks: {trail.where(k)}, seat={seat}\n{true}\n{other}"
             _check_renewed(s, trail, worlds, seat)
             _check_same_turn(s, trail, seat, seed)
@@ -1014,7 +1014,10 @@ class NthLegalAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorAr
 
 
 def check_gymnasium(game: str | Game, **options: Any) -> None:
-    """Gymnasium's ``check_env`` passes without warnings, with illegal actions that end the game and with legal ones."""
+    """Gymnasium's ``check_env`` passes without warnings, with illegal actions that end the game and with legal ones.
+
+    Pictures are looked at where pygame-ce is installed; windows are opened on no screen.
+    """
     from cardgym.wrappers import TerminateIllegal
 
     s = subject(game, **options)
@@ -1023,10 +1026,24 @@ def check_gymnasium(game: str | Game, **options: Any) -> None:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 env = wrap(s.made(**kwargs))
-                gymnasium_checker.check_env(env)
+                with _no_screen():
+                    gymnasium_checker.check_env(env, skip_render_check=not _has_module("pygame"))
                 env.close()
             told = [str(w.message) for w in caught if "is different from the unwrapped version" not in str(w.message)]
             assert not told, f"{s}: check_env warns: {told}"
+
+
+@contextlib.contextmanager
+def _no_screen() -> Iterator[None]:
+    """Windows opened meanwhile are seen by nobody, so that a machine without a screen will do."""
+    driver = os.environ.get("SDL_VIDEODRIVER")
+    os.environ["SDL_VIDEODRIVER"] = "dummy"
+    try:
+        yield
+    finally:
+        os.environ.pop("SDL_VIDEODRIVER")
+        if driver is not None:
+            os.environ["SDL_VIDEODRIVER"] = driver
 
 
 def _pettingzoo(s: Subject, **kwargs: Any) -> Any:
@@ -1048,7 +1065,9 @@ def check_pettingzoo(game: str | Game, *, cycles: int = 300, **options: Any) -> 
         warnings.simplefilter("ignore", UserWarning)
         api.api_test(_pettingzoo(s), num_cycles=cycles)
         seeds.seed_test(lambda: _pettingzoo(s), num_cycles=cycles)
-        render.render_test(lambda render_mode: _pettingzoo(s, render_mode=render_mode))
+        if _has_module("pygame"):
+            with _no_screen():
+                render.render_test(lambda render_mode: _pettingzoo(s, render_mode=render_mode))
 
 
 def check_sb3(game: str | Game, **options: Any) -> None:

@@ -23,6 +23,7 @@ from cardgym import rng
 from cardgym.cards import PACK_32, SUIT_NAMES, SUITS, SYMBOLS
 from cardgym.game import Action, Game, Layout, Options, Segment, option, state_dtype
 from cardgym.kernel import helper
+from cardgym.render.scene import BACK, Laid, Place, Scene
 
 # --- Tables ----------------------------------------------------------------------------------
 
@@ -793,51 +794,64 @@ def _bid_holds(s, seat):
 # --- For people ------------------------------------------------------------------------------
 
 
-def text(s: Any, seat: int | None) -> str:
-    """A table as text: what ``seat`` sees, or everything."""
-    names = PACK_32.symbols
-    trump = SYMBOLS[SUITS[s.trump]] if s.trump >= 0 else "not named"
-    match = ""
+def scene(s: Any, seat: int | None) -> Scene:
+    """The table: what ``seat`` sees, or everything."""
+    facts = [f"trick {s.trick} of 8", f"trumps {SYMBOLS[SUITS[s.trump]] if s.trump >= 0 else 'not named'}"]
+    if s.sevens:
+        facts.append(f"sevens {s.sevens}")
+    facts.append(f"points {s.points[0]}-{s.points[1]}")
     if s.episode == 1:
-        match = f" · deal {s.deals + (not s.over)} · rams {s.rams[0]}-{s.rams[1]} · marks {s.marks[0]}-{s.marks[1]}"
-    sevens = f" · sevens {s.sevens}" if s.sevens else ""
-    lines = [f"Avinas · trick {s.trick} of 8 · trumps {trump}{sevens} · points {s.points[0]}-{s.points[1]}{match}"]
-    lines += [_text_seat(s, who, seat) for who in range(SEATS)]
-    table = [
-        f"{names[c]} (seat {who})"
+        facts.append(f"deal {s.deals + (not s.over)}")
+        facts += [f"rams {s.rams[0]}-{s.rams[1]}", f"marks {s.marks[0]}-{s.marks[1]}"]
+    done = int(s.tricks.sum())
+    return Scene(
+        title="Avinas",
+        view=seat,
+        places=tuple(_place(s, who, seat) for who in range(SEATS)),
+        player=None if s.over else int(s.player),
+        message=f"over: {_end(s)}" if s.over else f"to act: seat {s.player}, to {PHASES[s.phase]}",
+        facts=tuple(facts),
+        table=_table(s, seat),
+        last=_last_trick(s, done) if done else (),
+    )
+
+
+def _table(s: Any, seat: int | None) -> tuple[Laid, ...]:
+    laid = [
+        Laid(int(c), who)
         for who in ((int(s.leader) + k) & 3 for k in range(SEATS))
         for c in np.flatnonzero((s.owner == who) & (s.trick_of == s.trick) & (s.taken_by == 0))
     ]
     if s.down >= 0:
-        card = names[s.down] if seat is None or seat == s.leader else "▒▒"
-        table.insert(0, f"{card} face down (seat {s.leader})")
-    if table:
-        lines.append("  on the table: " + ", ".join(table))
-    lines.append(f"  over: {_text_end(s)}" if s.over else f"  to act: seat {s.player}, to {PHASES[s.phase]}")
-    return "\n".join(lines) + "\n"
+        laid.insert(0, Laid(int(s.down) if seat in (None, s.leader) else BACK, int(s.leader), "face down"))
+    return tuple(laid)
 
 
-def _text_seat(s: Any, who: int, seat: int | None) -> str:
+def _last_trick(s: Any, trick: int) -> tuple[Laid, ...]:
+    cards = np.flatnonzero((s.trick_of == trick) & (s.taken_by != 0))
+    told = zip(s.log_action[: s.log_length].tolist(), s.log_seat.tolist())  # in the order of play
+    return tuple(Laid(card, who) for card, who in told if card in cards)
+
+
+def _place(s: Any, who: int, seat: int | None) -> Place:
     # Trumps first, then by suit, high to low
-    order = np.flatnonzero((s.owner == who) & (s.trick_of == 0))
-    order = sorted(order, key=lambda c: ((CLASS[s.trump, c] + 1) % 5, -STRENGTH[s.trump, c]))
-    if seat is None or seat == who:
-        hand = [PACK_32.symbols[c] for c in order if c != s.down]
-    else:
-        known = [c for c in order if s.turned[c] or (seat == s.dealer and s.looked[c])]
-        left = len(order) - (s.down >= 0 and s.leader == who)
-        hand = [*(PACK_32.symbols[c] for c in known), *["▒▒"] * (left - len(known))]
-    told = [name for name, there in (("dealer", s.dealer == who), ("declarer", s.declarer == who)) if there]
+    held = np.flatnonzero((s.owner == who) & (s.trick_of == 0)).tolist()
+    held.sort(key=lambda c: ((CLASS[s.trump, c] + 1) % 5, -STRENGTH[s.trump, c]))
+    hand = [c for c in held if c != s.down]
+    if seat not in (None, who):  # a card that lies face down is still known as in hand
+        known = [c for c in held if s.turned[c] or (seat == s.dealer and s.looked[c])]
+        hand = [*known, *[BACK] * (len(hand) - len(known))]
+    marks = [name for name, there in (("dealer", s.dealer == who), ("declarer", s.declarer == who)) if there]
     if s.bids[who]:
-        told.append("passed" if s.bids[who] == PASSED else f"bid {s.bids[who] - 1}")
+        marks.append("passed" if s.bids[who] == PASSED else f"bid {s.bids[who] - 1}")
     if s.knocks[who] == KNOCKED:
-        told.append("knocked")
+        marks.append("knocked")
     if s.signed and s.log_seat[s.down_at] == who and (s.sign == 1 or seat is None or (who - seat) % 2 == 0):
-        told.append(ACTIONS[SIGN_WORD + s.signed - 1].name)
-    return f"  seat {who}{' (' + ', '.join(told) + ')' if told else ''}: {' '.join(hand) or '-'}"
+        marks.append(ACTIONS[SIGN_WORD + s.signed - 1].name)
+    return Place(who, tuple(hand), tuple(marks))
 
 
-def _text_end(s: Any) -> str:
+def _end(s: Any) -> str:
     if s.episode == 1:
         return "drawn" if s.winner < 0 else f"seats {s.winner} and {s.winner + 2} win the match"
     return f"{ENDINGS[s.ending]}, {s.penalty} to seats {s.loser} and {s.loser + 2}" if s.loser >= 0 else "passed out"
@@ -890,7 +904,7 @@ GAME = Game(
     history=history,
     reveal=reveal,
     resample=resample,
-    text=text,
+    scene=scene,
     info=info,
     suit_order=("trump", "hand"),
     moved_card=_moved_card,
