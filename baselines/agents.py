@@ -245,8 +245,8 @@ def load_agent(name: str, game: Game, threads: int = 1) -> Agent:
     """An agent by name; see :data:`NAMES`.
 
     Args:
-        name: such as ``"random"``, ``"rule"``, ``"pimc-64"``, ``"ismcts-1000"``, ``"box"``, the path of a model saved by a
-            training script, or ``"module:function"``.
+        name: such as ``"random"``, ``"rule"``, ``"pimc-64"``, ``"ismcts-1000"``, ``"box"``, the path of a model
+            saved by a training script, or ``"module:function"``.
         game: the game that it is to play.
         threads: among which a search agent divides its work; they change no result.
 
