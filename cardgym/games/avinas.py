@@ -816,8 +816,8 @@ def text(s: Any, seat: int | None) -> str:
 
 def _text_seat(s: Any, who: int, seat: int | None) -> str:
     # Trumps first, then by suit, high to low
-    order = np.flatnonzero((s.owner == who) & (s.trick_of == 0))
-    order = sorted(order, key=lambda c: ((CLASS[s.trump, c] + 1) % 5, -STRENGTH[s.trump, c]))
+    held = np.flatnonzero((s.owner == who) & (s.trick_of == 0))
+    order = sorted(held, key=lambda c: ((CLASS[s.trump, c] + 1) % 5, -STRENGTH[s.trump, c]))
     if seat is None or seat == who:
         hand = [PACK_32.symbols[c] for c in order if c != s.down]
     else:
