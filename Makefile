@@ -11,7 +11,7 @@ SHELL := bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-EXTRAS := dev,pettingzoo,train
+EXTRAS := dev,pettingzoo,train,render
 TYPED := build/typed
 SCRIPTS := $(wildcard benchmarks/*.py docs/*.py)
 

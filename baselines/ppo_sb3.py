@@ -97,7 +97,7 @@ class Settings:
     network: tuple[int, ...] = (256, 256)
     """hidden layers of policy and value network"""
     opponents: tuple[str, ...] = ("rule", "random")
-    """agents in the other seats: "random", "rule", search agents such as "mc-16", files of saved models"""
+    """agents in the other seats: "random", "rule", search agents such as "pimc-16", files of saved models"""
     opponent_weights: tuple[float, ...] = (3.0, 1.0)
     """how often each of them is drawn"""
     canonical_suits: bool = True

@@ -386,18 +386,18 @@ class Batch:
         self._spread(n, self._kernels.encode, rows, seats, self.states, mask, observation, past, out["state"])
         return Views(observation, mask, past, out["state"])
 
-    def refresh(self, row: int) -> None:
-        """Writes the buffers of one game anew, after its state was replaced from outside."""
-        s = self.states[row]
-        player = int(s["player"])
-        view = self.views(np.array([player]), np.array([row]), self.encodings)
-        self.mask[row] = view.mask[0]
-        self.observation[row] = view.observation[0]
+    def refresh(self, rows: np.ndarray | int) -> None:
+        """Writes the buffers of some games anew, after their states were replaced from outside."""
+        rows = np.atleast_1d(rows)
+        players = self.states["player"][rows]
+        view = self.views(players, rows, self.encodings)
+        self.mask[rows] = view.mask
+        self.observation[rows] = view.observation
         for buffer, fresh in ((self.history, view.history), (self.state, view.state)):
             if buffer.shape[1]:
-                buffer[row] = fresh[0]
-        self.players[row], self.over[row], self.started[row] = player, bool(s["over"]), True
-        self.rewards[row] = 0.0
+                buffer[rows] = fresh
+        self.players[rows], self.over[rows], self.started[rows] = players, self.states["over"][rows] != 0, True
+        self.rewards[rows] = 0.0
 
     def restore(self, states: np.ndarray) -> None:
         """Takes over saved states of games under way, and writes all buffers of what is seen anew.

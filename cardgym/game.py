@@ -39,6 +39,8 @@ from cardgym import rng
 from cardgym.cards import Pack
 from cardgym.errors import InvalidOption, InvalidState, suggest
 from cardgym.kernel import records
+from cardgym.render import text as text_drawing
+from cardgym.render.scene import Scene
 
 # --- Options ---------------------------------------------------------------------------------
 
@@ -291,7 +293,7 @@ class Game:
         seats: for given options, the number of seats.
         reset_options: fields of the state that hold a seat which chance chooses (the first dealer, say) unless
             ``reset(options=...)`` names one.
-        text: draws a state as seen by a seat (None: everything open).
+        scene: describes the table as seen by a seat (None: everything open), for text and pictures.
         info: natural scores and other facts for people and records: numbers, words, lists; a seat that does not
             exist is -1, never None, since Gymnasium's vector environments stack infos into arrays.
         suit_order: names of observation parts by which interchangeable suits are put in order, most
@@ -320,7 +322,7 @@ class Game:
     reveal: Callable[..., Any]
     resample: Callable[..., Any]
     history: Callable[..., Any] | None
-    text: Callable[[Any, int | None], str]
+    scene: Callable[[Any, int | None], Scene]
     info: Callable[[Any], dict[str, Any]]
     suit_order: tuple[str, ...] = ()
     moved_card: Callable[[int, Sequence[int]], int] | None = None
@@ -396,9 +398,19 @@ class Game:
         """Names of the actions that a mask, shape (actions,), allows."""
         return [self.actions[a].name for a in np.flatnonzero(mask)]
 
-    def render(self, state: Any, seat: int | None = None) -> str:
-        """Draws a state as text, as seen by ``seat``; None shows everything."""
-        return self.text(records(self.checked_state(state))[0], seat)
+    def text(self, s: Any, seat: int | None, colour: bool = False) -> str:
+        """Draws a state, given as a record, as text; see :meth:`render`."""
+        return text_drawing.draw(self.pack, self.scene(s, seat), colour)
+
+    def render(self, state: Any, seat: int | None = None, colour: bool = False) -> str:
+        """Draws a state as text.
+
+        Args:
+            state: as given by ``env.unwrapped.state``.
+            seat: whose view; None shows everything.
+            colour: in colours for a terminal.
+        """
+        return self.text(records(self.checked_state(state))[0], seat, colour)
 
     def option_fields(self) -> Iterator[tuple[str, Any, str, str]]:
         """Name, default, allowed values and documentation of every option."""

@@ -1,4 +1,4 @@
-"""Game records as JSON lines: write, read, replay, verify.
+"""Game records as JSON lines: write, read, replay, verify, export.
 
 A file of records is plain text, one game a line.  A game is its seed, its options and the names of its actions;
 chance follows from the seed, so a record replays state by state, and :func:`verify` checks that its result still holds.
@@ -22,11 +22,12 @@ Example:
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 import uuid
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -35,13 +36,16 @@ from typing import Any
 import numpy as np
 
 import cardgym
-from cardgym.batch import Batch
-from cardgym.errors import CardGymError, IllegalAction, InvalidRecord, suggest
+from cardgym.batch import Batch, Views
+from cardgym.errors import CardGymError, IllegalAction, InvalidOption, InvalidRecord, require, suggest
 from cardgym.game import Game
 from cardgym.kernel import records as as_records
 
 FORMAT = 1
 """Version of the format of a line."""
+
+LONGEST_LINE = 1 << 24
+"""Most bytes of a line, line break included: a file without line breaks is not read into memory to be refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +108,7 @@ class GameRecord:
         table = _Replay(draft, game)
         for _ in table:
             pass
-        full = {f.name: getattr(table.batch.options, f.name) for f in dataclasses.fields(table.batch.options)}
-        return dataclasses.replace(draft, options=full, result=table.result())
+        return dataclasses.replace(draft, options=table.options(), result=table.result())
 
     @classmethod
     def from_json(cls, line: str | bytes) -> GameRecord:
@@ -221,7 +224,11 @@ class RecordWriter:
         Raises:
             InvalidRecord: it cannot be written; nothing of it is.
         """
-        self._file.write(record.to_json() + "\n")
+        self.add_line(record.to_json())
+
+    def add_line(self, line: str) -> None:
+        """Writes a line of JSON as it is: that of a record, or of an exported trace."""
+        self._file.write(line + "\n")
         self.count += 1
 
     def __exit__(
@@ -260,7 +267,8 @@ def write(path: str | Path, records: Iterable[GameRecord]) -> int:
 def read(path: str | Path) -> Iterator[GameRecord]:
     """The records of a file, one after the other; empty lines are skipped.
 
-    A last line that was cut off, as an interrupted program leaves it, is reported by a warning and left out.
+    The file is never in memory as a whole, so it may be larger than that.  A last line that was cut off, as an
+    interrupted program leaves it, is reported by a warning and left out.
 
     Args:
         path: the file.
@@ -268,8 +276,10 @@ def read(path: str | Path) -> Iterator[GameRecord]:
     Raises:
         InvalidRecord: a line is no record; the message names file, line and field.
     """
-    with Path(path).open("rb") as lines:
-        for number, line in enumerate(lines, 1):
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+            if len(line) > LONGEST_LINE:
+                raise InvalidRecord(f"{path}, line {number}: longer than {LONGEST_LINE} bytes, so this is no record")
             if not line.strip():
                 continue
             try:
@@ -366,6 +376,19 @@ class _Replay:
             yield before, name
         yield self.batch.states.copy(), None
 
+    def options(self) -> dict[str, Any]:
+        """All rule options by name."""
+        return {f.name: getattr(self.batch.options, f.name) for f in dataclasses.fields(self.batch.options)}
+
+    def view(self, state: np.ndarray, seat: int) -> Views:
+        """What a seat sees in a state of this game, shape (1,)."""
+        self._looked_at.states[:] = state
+        return self._looked_at.views(np.array([seat]), encodings=("observation", "history"))
+
+    @functools.cached_property
+    def _looked_at(self) -> Batch:
+        return Batch(self.game, self.batch.options)
+
     def result(self) -> dict[str, Any] | None:
         """Result of the game so far, None when it is not over."""
         if not self.batch.over[0]:
@@ -373,6 +396,142 @@ class _Replay:
         s = as_records(self.batch.states)[0]
         natural = {"scores": s.scores[: self.batch.seats].tolist(), "stalled": bool(s.stalled)}
         return {"rewards": self.returns.tolist(), **natural, **self.game.info(s)}
+
+
+# --- Traces for other libraries --------------------------------------------------------------
+
+
+def pettingzoo_trace(record: GameRecord, game: Game | None = None) -> dict[str, Any]:
+    """A game as PettingZoo's ``agent_iter`` shows it.
+
+    Args:
+        record: the game.
+        game: a game of your own, whose name the record bears.
+
+    Returns:
+        Plain values: ``env``, ``seed`` and ``turns``, one per turn with ``agent``, what ``env.last()`` returns
+        (``observation`` with its ``action_mask``, ``reward``, ``termination``, ``truncation``) and ``action``, which is
+        None for an agent whose game is over.
+
+    Raises:
+        InvalidRecord: the record does not fit the rules.
+        MissingExtra: PettingZoo is not installed.
+    """
+    require("pettingzoo", "pettingzoo")
+    from cardgym.wrappers import PettingZooAEC
+
+    table = _Replay(record, game)
+    for _ in table:
+        pass  # so that what does not fit the rules is told as in a replay
+    env = PettingZooAEC(table.game, **table.options())
+    env.reset(seed=record.seed, options=dict(record.reset))
+    left = iter(record.actions)
+    turns = []
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, _ = env.last()
+        name = None if termination else next(left, None)
+        action = None if name is None else table.game.action_ids[name]
+        turns.append(
+            {
+                "agent": agent,
+                "observation": {part: values.tolist() for part, values in observation.items()},
+                "reward": float(reward),
+                "termination": bool(termination),
+                "truncation": bool(truncation),
+                "action": action,
+            }
+        )
+        if action is None and not termination:
+            break  # the game was not played to its end
+        env.step(action)
+    return {"env": record.env, "seed": record.seed, "turns": turns}
+
+
+def openspiel_trace(record: GameRecord, game: Game | None = None) -> dict[str, Any]:
+    """A game in the words of OpenSpiel's ``State`` and trajectories.
+
+    Chance is sampled from the seed, not listed: in OpenSpiel's terms the game is sampled stochastic.
+
+    Args:
+        record: the game.
+        game: a game of your own, whose name the record bears.
+
+    Returns:
+        Plain values: ``game``, ``params`` (rule options), ``seed``, ``num_players``, ``num_distinct_actions``; one
+        entry per decision in ``history`` (action ids), ``player_ids``, ``action_strings``, ``legal_actions``,
+        ``observations`` (the player's observation tensor), ``information_states`` (its history tensor, where the game
+        has one) and ``rewards`` (of every player); at the end ``returns`` and ``is_terminal``.
+
+    Raises:
+        InvalidRecord: the record does not fit the rules.
+    """
+    table = _Replay(record, game)
+    names = (
+        "history",
+        "player_ids",
+        "action_strings",
+        "legal_actions",
+        "observations",
+        "information_states",
+        "rewards",
+    )
+    rows: dict[str, list[Any]] = {name: [] for name in names}
+    before = table.returns.copy()
+    for state, action in table:
+        if action is None:
+            break
+        player = int(state["player"][0])
+        seen = table.view(state, player)
+        rows["history"].append(table.game.action_ids[action])
+        rows["player_ids"].append(player)
+        rows["action_strings"].append(action)
+        rows["legal_actions"].append(np.flatnonzero(seen.mask[0]).tolist())
+        rows["observations"].append(seen.observation[0].tolist())
+        rows["information_states"].append(seen.history[0].tolist())
+        rows["rewards"].append((table.returns - before).tolist())
+        before = table.returns.copy()
+    return {
+        "game": f"cardgym_{table.game.name}",
+        "params": table.options(),
+        "seed": record.seed,
+        "num_players": table.batch.seats,
+        "num_distinct_actions": len(table.game.actions),
+        **rows,
+        "returns": table.returns.tolist(),
+        "is_terminal": bool(table.batch.over[0]),
+    }
+
+
+TRACES: dict[str, Callable[[GameRecord, Game | None], dict[str, Any]]] = {
+    "pettingzoo": pettingzoo_trace,
+    "openspiel": openspiel_trace,
+}
+"""The forms of :func:`export`."""
+
+
+def export(path: str | Path, records: Iterable[GameRecord], form: str, game: Game | None = None) -> int:
+    """Writes games as traces for another library, one JSON line a game; the file appears when all are written.
+
+    Args:
+        path: the file; one that exists is replaced at the end.
+        records: the games, may be a generator such as :func:`read`.
+        form: ``"pettingzoo"`` (:func:`pettingzoo_trace`) or ``"openspiel"`` (:func:`openspiel_trace`).
+        game: a game of your own, whose name the records bear.
+
+    Returns:
+        The number of games.
+
+    Raises:
+        InvalidOption: there is no such form.
+        InvalidRecord: a record does not fit the rules.
+        MissingExtra: what the form needs is not installed.
+    """
+    if form not in TRACES:
+        raise InvalidOption(f"form={form!r} is not one of {', '.join(map(repr, TRACES))}")
+    with RecordWriter(path, keep_partial=False) as writer:
+        for record in records:
+            writer.add_line(json.dumps(TRACES[form](record, game), allow_nan=False))
+    return writer.count
 
 
 def _game(env: str) -> Game:

@@ -402,22 +402,29 @@ def check_layouts(
                 == len(layout.high)
                 == sum(int(np.prod(x)) for x in layout.shapes.values())
             )
-            still = _stuck_parts(s, name, games, seed)
-            stuck = still if stuck is None else stuck & still
+            if stuck is None or stuck:
+                stuck = _stuck_parts(s, name, games, seed, set(layout.slices) if stuck is None else stuck)
         assert not stuck, f"{subject(game)}: parts of {name!r} that never change: {', '.join(sorted(stuck or ()))}"
 
 
-def _stuck_parts(s: Subject, name: str, games: int, seed: int) -> set[str]:
+def _stuck_parts(s: Subject, name: str, games: int, seed: int, asked: set[str]) -> set[str]:
+    """Which of the parts asked about keep one value throughout; plays until there is none."""
     layout = s.layouts[name]
     low, high = layout.high.copy(), layout.low.copy()
+    stuck = asked
     for policy in POLICIES:
         for batch, rows, _ in _moves(s, policy, games, seed):
             for seat in range(s.seats):
                 values = getattr(batch.views(np.full(len(rows), seat), rows, (name,)), name)
                 low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
+            stuck = {part for part in stuck if (low[layout.slices[part]] == high[layout.slices[part]]).all()}
+            if not stuck:
+                break
         said = layout.describe(values[0])
         assert list(said) == [x.name for x in layout.segments], f"{s}: describe leaves out parts of {name!r}"
-    return {part for part, place in layout.slices.items() if (low[place] == high[place]).all()}
+        if not stuck:
+            break
+    return stuck
 
 
 # --- What a seat knows -----------------------------------------------------------------------
@@ -427,7 +434,7 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
     """No seat sees more than it may: ``resample`` changes nothing that the seat sees.
 
     For every state of random games of every policy and every seat, two resamples leave the observation, mask, history
-    and (for ``drawings`` of the states) the drawing of that seat byte for byte the same, as well as who acts, the
+    and (for ``drawings`` of the states) the scene that is drawn for that seat the same, as well as who acts, the
     number of moves, the rewards and the rule options.  They renew the random stream, differ from each other in it,
     and are the same for the same seed.  In every state in which all of a fresh deal is hidden, the first decision,
     hidden cards do move.  Whose turn it is after an action follows from what the others see: it is the same in both
@@ -443,7 +450,7 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
             for world in worlds[:2]:
                 _check_same_view(s, trail, world, seat)
                 for k in drawn:
-                    true, other = (s.game.text(records(x)[k], seat) for x in (trail.states, world))
+                    true, other = (s.game.scene(records(x)[k], seat) for x in (trail.states, world))
                     assert true == other, f"{s}: the drawing leaks: {trail.where(k)}, seat={seat}\n{true}\n{other}"
             _check_renewed(s, trail, worlds, seat)
             _check_same_turn(s, trail, seat, seed)
@@ -641,8 +648,14 @@ def _check_facts_of(
 # --- Copies and illegal actions --------------------------------------------------------------
 
 
-def check_copies(game: str | Game, *, games: int = 6, seed: int = 0, **options: Any) -> None:
-    """``clone``, ``copy.deepcopy``, ``pickle`` and ``set_state`` give the same future, and are independent."""
+def check_copies(game: str | Game, *, games: int = 6, seed: int = 0, most: int = LIMIT, **options: Any) -> None:
+    """``clone``, ``copy.deepcopy``, ``pickle`` and ``set_state`` give the same future, and are independent.
+
+    Args:
+        game, games, seed: as everywhere.
+        most: most decisions of an episode to compare; the next one begins after them.
+        **options: rule options.
+    """
     s = subject(game, **options)
     makers: dict[str, Callable[[CardEnv], CardEnv]] = {
         "clone": lambda env: env.clone(),
@@ -662,10 +675,10 @@ def check_copies(game: str | Game, *, games: int = 6, seed: int = 0, **options: 
                 env.step(int(uniform(s.game, env.batch.mask, np.array([game_seed]), move)[0]))
             twin = make(env)
             before = twin.state
-            reference = _future(s, env, game_seed)
+            reference = _future(s, env, game_seed, most)
             where = f"{s}: {how}, seed={game_seed}"
             assert fields_equal(before, twin.state).all(), f"{where}: the original moved its copy"
-            assert _future(s, twin, game_seed) == reference, f"{where}: the copy plays on differently"
+            assert _future(s, twin, game_seed, most) == reference, f"{where}: the copy plays on differently"
 
 
 def _set_state(s: Subject, env: CardEnv) -> CardEnv:
@@ -674,16 +687,16 @@ def _set_state(s: Subject, env: CardEnv) -> CardEnv:
     return twin
 
 
-def _future(s: Subject, env: CardEnv, seed: int) -> list[Any]:
-    """All that is seen until the end of the next episode, from where the environment stands."""
+def _future(s: Subject, env: CardEnv, seed: int, most: int) -> list[Any]:
+    """All that is seen in this episode and the next, at most ``most`` decisions of each."""
     story: list[Any] = [_plain(env._observation()), _plain_state(env.state)]
     for _ in range(2):
-        move = 1000
-        while not env.batch.over[0]:
+        for move in range(1000, 1000 + most):
+            if env.batch.over[0]:
+                break
             action = int(uniform(s.game, env.batch.mask, np.array([seed]), move)[0])
             observation, reward, over, _, info = env.step(action)
             story.append((_plain(observation), reward, over, _plain(info), _plain_state(env.state)))
-            move += 1
         observation, info = env.reset()
         story.append((_plain(observation), _plain(info)))
     return story
@@ -700,10 +713,17 @@ def _plain_state(state: np.ndarray) -> dict[str, bytes]:
     return {name: state[name].tobytes() for name in state.dtype.names or ()}
 
 
-def check_illegal_actions(game: str | Game, *, games: int = 3, seed: int = 0, **options: Any) -> None:
-    """In every state met, every illegal id, id out of range and value of a wrong type is refused and changes nothing.
+def check_illegal_actions(
+    game: str | Game, *, games: int = 3, seed: int = 0, dense: int = LIMIT, **options: Any
+) -> None:
+    """Every illegal id, id out of range and value of a wrong type is refused and changes nothing.
 
     Holds for the single and the vector environment, where one illegal action among legal ones stops all games.
+
+    Args:
+        game, games, seed: as everywhere.
+        dense: so many decisions of a game are tried one by one, after them every seventh, and the end.
+        **options: rule options.
     """
     s = subject(game, **options)
     strange: list[Any] = [-1, len(s.game.actions), 1 << 40, 1 << 80, 0.0, 1.5, True, "0", None, [0], (0,)]
@@ -715,7 +735,8 @@ def check_illegal_actions(game: str | Game, *, games: int = 3, seed: int = 0, **
             envs.reset(seed=[game_seed, game_seed])
             for move in range(LIMIT):
                 where = f"{s}: policy={policy!r}, seed={game_seed}, move={move}"
-                _check_refused(env, envs, strange, where)
+                if move < dense or move % 7 == 0 or env.batch.over[0]:
+                    _check_refused(env, envs, strange, where)
                 if env.batch.over[0]:
                     break
                 action = int(POLICIES[policy](s.game, env.batch.mask, np.array([game_seed]), move)[0])
@@ -993,7 +1014,10 @@ class NthLegalAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorAr
 
 
 def check_gymnasium(game: str | Game, **options: Any) -> None:
-    """Gymnasium's ``check_env`` passes without warnings, with illegal actions that end the game and with legal ones."""
+    """Gymnasium's ``check_env`` passes without warnings, with illegal actions that end the game and with legal ones.
+
+    Pictures are looked at where pygame-ce is installed; windows are opened on no screen.
+    """
     from cardgym.wrappers import TerminateIllegal
 
     s = subject(game, **options)
@@ -1002,10 +1026,24 @@ def check_gymnasium(game: str | Game, **options: Any) -> None:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 env = wrap(s.made(**kwargs))
-                gymnasium_checker.check_env(env)
+                with _no_screen():
+                    gymnasium_checker.check_env(env, skip_render_check=not _has_module("pygame"))
                 env.close()
             told = [str(w.message) for w in caught if "is different from the unwrapped version" not in str(w.message)]
             assert not told, f"{s}: check_env warns: {told}"
+
+
+@contextlib.contextmanager
+def _no_screen() -> Iterator[None]:
+    """Windows opened meanwhile are seen by nobody, so that a machine without a screen will do."""
+    driver = os.environ.get("SDL_VIDEODRIVER")
+    os.environ["SDL_VIDEODRIVER"] = "dummy"
+    try:
+        yield
+    finally:
+        os.environ.pop("SDL_VIDEODRIVER")
+        if driver is not None:
+            os.environ["SDL_VIDEODRIVER"] = driver
 
 
 def _pettingzoo(s: Subject, **kwargs: Any) -> Any:
@@ -1027,7 +1065,9 @@ def check_pettingzoo(game: str | Game, *, cycles: int = 300, **options: Any) -> 
         warnings.simplefilter("ignore", UserWarning)
         api.api_test(_pettingzoo(s), num_cycles=cycles)
         seeds.seed_test(lambda: _pettingzoo(s), num_cycles=cycles)
-        render.render_test(lambda render_mode: _pettingzoo(s, render_mode=render_mode))
+        if _has_module("pygame"):
+            with _no_screen():
+                render.render_test(lambda render_mode: _pettingzoo(s, render_mode=render_mode))
 
 
 def check_sb3(game: str | Game, **options: Any) -> None:

@@ -13,6 +13,7 @@ from cardgym.game import Game, option
 from cardgym.games import chouine
 from cardgym.games.chouine import ANNOUNCE, AU_SEPT, GAME, PLAY, RANKS, STATE, SWAP, ChouineOptions
 from cardgym.kernel import helper
+from cardgym.render.scene import Scene
 
 FAULTS = (
     "none", "observation leaks", "history leaks", "mask leaks", "turn leaks", "drawing leaks", "no resample",
@@ -95,8 +96,8 @@ def resample(s, seat, salt):
         s.rng[0], s.rng[1], s.rng[2], s.rng[3] = a, b, c, d
 
 
-def text(s: Any, seat: int | None) -> str:
-    return chouine.text(s, None if s.fault == DRAWING else seat)
+def scene(s: Any, seat: int | None) -> Scene:
+    return chouine.scene(s, None if s.fault == DRAWING else seat)
 
 
 BROKEN: Game = dataclasses.replace(
@@ -109,5 +110,5 @@ BROKEN: Game = dataclasses.replace(
     observe=observe,
     history=history,
     resample=resample,
-    text=text,
+    scene=scene,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import os
 import re
 import subprocess
@@ -11,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import cardgym
-from cardgym import cli, kernel
+from cardgym import cli, kernel, testing
+from cardgym.cli import common, show, tools
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -24,10 +27,14 @@ def test_list_shows_every_environment(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["environment", "game", "players", "actions", "observation"]
     assert [line.split()[0] for line in lines[1:]] == list(cardgym.IDS)
-    for line in lines[1:]:
+    assert cli.main(["list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    for line, row in zip(lines[1:], rows, strict=True):
         env = cardgym.make(line.split()[0]).unwrapped
         size = env.observation_space["observation"].shape[0]
         assert line.split()[1:] == [*env.game.title.split(), str(env.num_seats), str(env.action_space.n), str(size)]
+        assert (row["id"], row["game"], row["players"]) == (line.split()[0], env.game.name, env.num_seats)
+        assert (row["actions"], row["observation"]) == (env.action_space.n, size)
 
 
 def test_the_installed_command_is_this_one():
@@ -85,6 +92,166 @@ def test_interruption_and_a_reader_that_leaves(monkeypatch, capsys):
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+# --- info, doctor ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*cardgym.game_names(), *cardgym.IDS])
+def test_info_tells_what_the_environment_has(name, capsys):
+    assert cli.main(["info", name, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    env = cardgym.make(name if name in cardgym.IDS else facts["ids"][0]).unwrapped
+    assert facts["actions"] == [a.name for a in env.game.actions]
+    assert facts["players"] == env.num_seats
+    assert set(facts["layouts"]) == set(env.layouts)
+    for encoding, parts in facts["layouts"].items():
+        assert [part["name"] for part in parts] == [s.name for s in env.layouts[encoding].segments]
+        assert [part["start"] for part in parts] == [p.start for p in env.layouts[encoding].slices.values()]
+    assert {o["name"]: o["value"] for o in facts["options"]} == vars(env.options)
+    assert cli.main(["info", name]) == 0
+    shown = capsys.readouterr().out
+    assert f"cardgym info {env.game.name} --rules" in shown
+    assert all(option["name"] in shown for option in facts["options"])
+
+
+def test_info_takes_options(capsys):
+    assert cli.main(["info", "shukh", "--options", "players=3", "max_idle_turns=None", "reward_scale=2", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    values = {option["name"]: option["value"] for option in facts["options"]}
+    assert facts["players"] == values["players"] == 3
+    assert values["max_idle_turns"] is None
+
+
+@pytest.mark.parametrize("game", cardgym.game_names())
+def test_every_rule_can_be_looked_up(game, capsys):
+    """Every id that begins a paragraph of the page is found with its text."""
+    found = cardgym.load_game(game)
+    page = common.rules_page(found)
+    assert page is not None
+    rules = common.rules(found)
+    assert list(rules) == re.findall(r"^- \*\*([A-Z]+-[\d.]+)\*\*", page, re.M)
+    assert len(rules) > 15
+    assert all(len(text) > 20 and "**" not in text for text in rules.values())
+    assert cli.main(["info", game, "--rules"]) == 0
+    shown = capsys.readouterr().out
+    assert all(rule in shown for rule in rules)
+
+
+def test_doctor(capsys):
+    assert cli.main(["doctor", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["cardgym"] == cardgym.__version__
+    assert facts["packages"]["numba"] == importlib.metadata.version("numba")
+    assert facts["cache"]["folder"] == str(kernel.cache_folder())
+    assert facts["extras"]["render"] == []
+    assert set(facts["extras"]) >= {"pettingzoo", "train", "render"}
+    assert cli.main(["doctor"]) == 0
+    assert "extra render: installed" in capsys.readouterr().out
+
+
+def test_doctor_names_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(show, "extras", lambda: {"render": ["no-such-distribution", "numpy"]})
+    assert cli.main(["doctor"]) == 0
+    told = "extra render: missing no-such-distribution: pip install 'cardgym[render]'"
+    assert told in capsys.readouterr().out
+
+
+def test_doctor_finds_a_cache_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run("doctor", CARDGYM_CACHE_DIR=str(tmp_path / "file" / "cache"))
+    assert done.returncode == 1
+    assert "set CARDGYM_CACHE_DIR to a folder that can be written" in done.stdout.replace("\n", " ")
+
+
+# --- bench, check ----------------------------------------------------------------------------
+
+
+def test_bench_measures_every_game(capsys):
+    assert cli.main(["bench", "--seconds", "0.01", "--num-envs", "16", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["game"] for row in rows] == cardgym.game_names()
+    assert all(row[label] > 100 for row in rows for label in ("single", "vector", "playout"))
+    assert cli.main(["bench", "--games", "chouine", "--seconds", "0.01", "--threads", "2"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[0] == "chouine"
+    for wrong in (["--seconds", "0"], ["--num-envs", "0"], ["--games", "bridge"]):
+        assert cli.main(["bench", *wrong]) == 1
+
+
+def test_check_passes_a_good_game_and_fails_a_broken_one(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    # One check stands for all: the whole suite has its own tests.
+    monkeypatch.setattr(cli.check, "check_game", lambda game, zero_sum, **rest: testing.check_leaks(game, **rest))
+    few = ["--games", "4", "--json"]
+    assert cli.main(["check", "Chouine-v0", "--options", "memory=table", *few]) == 0
+    assert json.loads(capsys.readouterr().out)["passed"] is True
+    assert cli.main(["check", "broken_game:BROKEN", "--options", "fault=observation leaks", *few]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["passed"] is False
+    assert "au_sept" in told["failure"]
+    assert cli.main(["check", "broken_game:BROKEN", "--options", "fault=none"]) == 0
+    assert re.match(r"broken_game:BROKEN: all checks passed in \d+ s", capsys.readouterr().out)
+    assert cli.main(["check", "chouine", "--options", "fault=none"]) == 1
+    assert "unknown option 'fault'" in capsys.readouterr().err
+
+
+# --- Tools -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tool(monkeypatch, tmp_path):
+    """A tool ``train`` with two programs that print what they are given."""
+    for name in ("first_program", "second_program"):
+        (tmp_path / f"{name}.py").write_text(
+            "import sys\nprint(__name__, sys.argv[1:])\nif '--fail' in sys.argv:\n    sys.exit('error: no luck')\n"
+            "if '--code' in sys.argv:\n    sys.exit(3)\n"
+        )
+    monkeypatch.syspath_prepend(tmp_path)
+    programs = {"one": "first_program", "two": "second_program", "three": "no_such_program"}
+    monkeypatch.setattr(tools, "_TOOLS", (tools.Tool("train", "Trains.", programs),))
+
+
+def test_tools_get_their_own_flags(tool, capsys):
+    for given, told in (
+        ([], []),
+        (["--x", "1"], ["--x", "1"]),
+        (["chouine", "--x"], ["--game", "chouine", "--x"]),
+        (["--algorithm", "two", "--y"], ["--y"]),
+        (["chouine", "--algorithm=one"], ["--game", "chouine"]),
+    ):
+        assert cli.main(["train", *given]) == 0
+        assert capsys.readouterr().out == f"__main__ {told}\n"
+
+
+def test_exit_codes_and_errors_of_tools(tool, capsys):
+    assert cli.main(["train", "--code"]) == 3
+    assert cli.main(["train", "--fail"]) == 1
+    assert capsys.readouterr().err == "cardgym: error: no luck\n"
+    for wrong in (["--algorithm", "tow"], ["--algorithm=three"], ["--algorithm"]):
+        assert cli.main(["train", *wrong]) == 1
+        assert "Give --algorithm with one or two" in capsys.readouterr().err
+
+
+def test_eval_is_the_evaluation(tmp_path):
+    file = tmp_path / "result.json"
+    done = run("eval", "chouine", "--agent", "rule", "--against", "random", "--deals", "4", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(file.read_text())[0]["deals"] == 4
+    wrong = run("eval", "chouine", "--agent", "nobody")
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith("cardgym: error: unknown agent 'nobody'")
+    assert wrong.stderr.count("\n") == 1
+    assert run("eval", "--agent", "rule", "--deals", "1").returncode == 1
+
+
+def test_training_without_its_extra_names_the_line_that_adds_it():
+    program = "import sys; sys.modules['torch'] = None; from cardgym.cli import main; sys.exit(main(['train']))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == ("cardgym: error: this needs 'torch', which is not installed: pip install 'cardgym[train]'\n")
+
+
+# --- warmup ----------------------------------------------------------------------------------
 
 
 PROGRAM = """

@@ -127,12 +127,19 @@ def test_every_part_of_every_layout_lives(env_id: str) -> None:
 
 @every_case
 def test_copies(env_id: str, options: dict[str, Any]) -> None:
-    testing.check_copies(env_id, games=2, **options)
+    testing.check_copies(env_id, games=2, most=100, **options)
 
 
 @every_case
 def test_illegal_actions(env_id: str, options: dict[str, Any]) -> None:
-    testing.check_illegal_actions(env_id, games=1, **options)
+    testing.check_illegal_actions(env_id, games=1, dense=40, **options)
+
+
+@pytest.mark.long
+@every_case
+def test_copies_and_illegal_actions_to_the_end(env_id: str, options: dict[str, Any]) -> None:
+    testing.check_copies(env_id, seed=100, **options)
+    testing.check_illegal_actions(env_id, games=1, seed=100, **options)
 
 
 @every_case

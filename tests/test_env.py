@@ -283,8 +283,8 @@ def test_render_views() -> None:
     assert drawings[0] != drawings[1]
     assert drawings["all"].count("▒▒") == 0
     assert drawings[0].count("▒▒") == drawings[1].count("▒▒") == 5
-    assert GAME.render(env.unwrapped.state, 0) == drawings[0]
-    assert GAME.render(env.unwrapped.state) == drawings["all"]
+    assert GAME.render(env.unwrapped.state, 0, colour=True) == drawings[0]
+    assert GAME.render(env.unwrapped.state, colour=True) == drawings["all"]
 
 
 def test_render_without_a_mode_says_so() -> None:

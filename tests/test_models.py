@@ -20,7 +20,7 @@ from cardgym.errors import CardGymError
 FOLDER = Path(str(shipped_model("chouine"))).parent
 SHIPPED = sorted(p.stem for p in FOLDER.glob("*.pt"))
 # By game: opponent, duplicate deals, least win rate among decided deals.
-BANDS = {"chouine": [("random", 4000, 0.94), ("rule", 4000, 0.55), ("mc-64", 400, 0.56)]}
+BANDS = {"chouine": [("random", 4000, 0.94), ("rule", 4000, 0.55), ("pimc-64", 400, 0.56)]}
 SETTINGS = {"ppo": ppo.Settings, "dmc": dmc.Settings}
 
 

@@ -75,9 +75,9 @@ def test_pettingzoo_seed(kind):
     seed_test(lambda: make(kind), num_cycles=200)
 
 
-def test_pettingzoo_render(capsys):
+def test_pettingzoo_render(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     render_test(lambda render_mode: make(render_mode=render_mode))
-    assert capsys.readouterr().out.count("Chouine · trick") >= 5
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -350,15 +350,20 @@ def test_set_state():
 def test_render():
     env = make(render_mode="ansi", view=0)
     advance(env, 3, 1)
-    assert env.render() == env.card_env.game.render(env.card_env.state, 0)
+    assert env.render() == env.card_env.game.render(env.card_env.state, 0, colour=True)
     env.close()
 
 
-def test_human_mode_prints_every_step(capsys):
+def test_pictures(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    env = make(render_mode="rgb_array", view="all")
+    advance(env, 3, 4)
+    assert np.array_equal(env.render(), env.card_env.render())
+    assert env.render().shape == (480, 640, 3)
     env = make(render_mode="human")
     advance(env, 3, 4)
-    assert capsys.readouterr().out.count("to act: seat") == 5
     assert env.render() is None
+    env.close()
 
 
 # --- The extra -------------------------------------------------------------------------------

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tracemalloc
 import warnings
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 import cardgym
 from cardgym import records
-from cardgym.errors import InvalidRecord
-from cardgym.records import GameRecord, RecordWriter, read, replay, verify, write
+from cardgym.errors import InvalidOption, InvalidRecord
+from cardgym.records import (
+    TRACES,
+    GameRecord,
+    RecordWriter,
+    export,
+    openspiel_trace,
+    pettingzoo_trace,
+    read,
+    replay,
+    verify,
+    write,
+)
+from cardgym.wrappers import PettingZooAEC
 
 
 def played(env_id: str, seed: int, reset: dict | None = None, **options) -> tuple[GameRecord, list[np.ndarray], dict]:
@@ -319,3 +334,134 @@ def test_a_wrong_field_is_named(tmp_path, some, field, value, message):
         path.write_text(json.dumps(gone))
         with pytest.raises(InvalidRecord, match=f"field '{field}' is (missing|None)"):
             list(read(path))
+
+
+def test_a_file_is_read_line_by_line(tmp_path, some):
+    """Memory does not grow with the file, nor with the time that reading takes."""
+    line = some[0].to_json() + "\n"
+    (tmp_path / "games.jsonl").write_text(line * (3_000_000 // len(line)))
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in read(tmp_path / "games.jsonl"))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert count == 3_000_000 // len(line)
+    assert most < 300_000
+
+
+def test_a_file_without_line_breaks_is_refused_before_it_fills_the_memory(tmp_path, some, monkeypatch):
+    monkeypatch.setattr(records, "LONGEST_LINE", 4000)
+    (tmp_path / "games.jsonl").write_bytes(some[0].to_json().encode() + b"\n" + b"x" * 100_000)
+    reading = read(tmp_path / "games.jsonl")
+    assert next(reading) == some[0]
+    with pytest.raises(InvalidRecord, match="line 2: longer than 4000 bytes"):
+        next(reading)
+    (tmp_path / "games.jsonl").write_bytes(b" " * 3999 + b"\n" + some[0].to_json().encode() + b"\n")
+    assert list(read(tmp_path / "games.jsonl")) == [some[0]]
+
+
+def read_and_verified(path) -> list[GameRecord]:
+    """What can be read of a file and replays; damage shows as InvalidRecord or a warning, never as anything else."""
+    sound = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            for record in read(path):
+                verify(record)
+                sound.append(record)
+        except InvalidRecord:
+            pass
+    return sound
+
+
+@hypothesis.given(junk=st.binary(max_size=300), before=st.booleans())
+@hypothesis.settings(max_examples=150, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+def test_random_bytes(tmp_path, some, junk, before):
+    """They are no record; those that stand before them are read."""
+    good = (some[0].to_json() + "\n").encode() if before else b""
+    (tmp_path / "games.jsonl").write_bytes(good + junk)
+    assert read_and_verified(tmp_path / "games.jsonl") == ([some[0]] if before else [])
+
+
+@hypothesis.given(data=st.data())
+@hypothesis.settings(max_examples=150, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+def test_a_record_with_changed_bytes(tmp_path, some, data):
+    """Whatever it has become: it is refused, or it is a whole record that replays."""
+    line = bytearray((some[0].to_json() + "\n").encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(line) - 1))
+        line[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    (tmp_path / "games.jsonl").write_bytes(bytes(line))
+    for record in read_and_verified(tmp_path / "games.jsonl"):
+        assert GameRecord.from_json(record.to_json()) == record
+
+
+# --- Traces ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("env_id", "seed", "reset", "options"), GAMES)
+def test_a_pettingzoo_trace_is_what_the_environment_says(env_id, seed, reset, options):
+    record, _, info = played(env_id, seed, reset, **options)
+    trace = pettingzoo_trace(record)
+    env = PettingZooAEC(env_id, **options)
+    env.reset(seed=seed, options=reset)
+    turns = iter(trace["turns"])
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, _ = env.last()
+        turn = next(turns)
+        assert (turn["agent"], turn["reward"], turn["termination"]) == (agent, reward, termination)
+        assert turn["truncation"] is truncation is False
+        assert turn["observation"] == {name: part.tolist() for name, part in observation.items()}
+        env.step(turn["action"])
+    assert next(turns, None) is None
+    actions = [turn["action"] for turn in trace["turns"] if turn["action"] is not None]
+    assert [env.card_env.game.actions[a].name for a in actions] == list(record.actions)
+    ends = {turn["agent"]: turn["reward"] for turn in trace["turns"][-2:]}
+    assert [ends["player_0"], ends["player_1"]] == info["rewards"].tolist()
+
+
+@pytest.mark.parametrize(("env_id", "seed", "reset", "options"), GAMES)
+def test_an_openspiel_trace_leads_through_the_game(env_id, seed, reset, options):
+    record, _, info = played(env_id, seed, reset, **options)
+    trace = openspiel_trace(record)
+    env = cardgym.make(env_id, encodings=("observation", "history"), **options).unwrapped
+    seen, now = env.reset(seed=seed, options=reset)
+    for i, action in enumerate(trace["history"]):
+        assert trace["player_ids"][i] == now["player"]
+        assert trace["action_strings"][i] == env.game.actions[action].name == record.actions[i]
+        assert trace["legal_actions"][i] == np.flatnonzero(now["action_mask"]).tolist()
+        assert trace["observations"][i] == seen["observation"].tolist()
+        assert trace["information_states"][i] == seen["history"].tolist()
+        seen, _, over, _, now = env.step(action)
+        assert trace["rewards"][i] == now["rewards"].tolist()
+    assert over
+    assert trace["is_terminal"] is True
+    assert trace["returns"] == info["rewards"].tolist()
+    assert trace["game"] == "cardgym_chouine"
+    assert (trace["num_players"], trace["num_distinct_actions"]) == (2, 51)
+    assert trace["params"] == record.options
+
+
+@pytest.mark.parametrize("form", list(TRACES))
+def test_export(tmp_path, some, form):
+    write(tmp_path / "games.jsonl", some)
+    assert export(tmp_path / "traces.jsonl", read(tmp_path / "games.jsonl"), form) == len(some)
+    traces = [json.loads(line) for line in (tmp_path / "traces.jsonl").read_text().splitlines()]
+    assert traces == [json.loads(json.dumps(TRACES[form](record, None))) for record in some]
+    assert len({p.name for p in tmp_path.iterdir()}) == 2
+
+
+def test_export_of_unfinished_and_wrong_games(tmp_path):
+    unfinished = GameRecord.played("chouine", 1, ["JC", "9C"])
+    turns = pettingzoo_trace(unfinished)["turns"]
+    assert [turn["action"] is None for turn in turns] == [False, False, True]
+    trace = openspiel_trace(unfinished)
+    assert (trace["is_terminal"], trace["returns"], len(trace["history"])) == (False, [0.0, 0.0], 2)
+    wrong = dataclasses.replace(unfinished, actions=("JC", "JC"))
+    for form in TRACES:
+        with pytest.raises(InvalidRecord, match="action 2 of 2, 'JC'"):
+            export(tmp_path / "traces.jsonl", [unfinished, wrong], form)
+    with pytest.raises(InvalidOption, match="form='rlcard' is not one of 'pettingzoo', 'openspiel'"):
+        export(tmp_path / "traces.jsonl", [unfinished], "rlcard")
+    assert list(tmp_path.iterdir()) == []

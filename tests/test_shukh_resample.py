@@ -140,7 +140,7 @@ def test_s_6_drawing() -> None:
         table = Table("9S 6C", "8C 9C", "KC QC", "JC 10C", kon=[(0, "7S")], memory=memory)
         assert GAME.render(table.batch.states, 1).count("▒▒") == covered
         assert "▒▒" not in GAME.render(table.batch.states)
-        assert "7♠ (0)" in GAME.render(table.batch.states, 1)
+        assert "7♠ (seat 0)" in GAME.render(table.batch.states, 1)
     finished = games(1, 0, players=2)
     for _ in play(finished, 0):
         pass

@@ -54,7 +54,7 @@ class PettingZooAEC(AECEnv[str, dict[str, np.ndarray], np.int64 | None]):
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "cardgym",
-        "render_modes": ["ansi", "human"],
+        "render_modes": ["ansi", "human", "rgb_array"],
         "render_fps": 2,
         "is_parallelizable": False,
     }
@@ -72,8 +72,8 @@ class PettingZooAEC(AECEnv[str, dict[str, np.ndarray], np.int64 | None]):
 
         Args:
             env: an id such as ``"cardgym/Chouine-v0"``, or a game of your own.
-            render_mode: None, ``"ansi"`` (:meth:`render` returns text) or ``"human"`` (the text is printed
-                at every step).
+            render_mode: None, ``"ansi"`` (:meth:`render` returns text in colours), ``"rgb_array"`` (it returns a
+                picture) or ``"human"`` (a window shows every step).
             encodings: which of ``"observation"`` and ``"history"`` observations hold; the first always.
             view: whose cards :meth:`render` shows: those of the player to act, of one seat, or all.
             **options: rule options of the game.
@@ -85,9 +85,9 @@ class PettingZooAEC(AECEnv[str, dict[str, np.ndarray], np.int64 | None]):
         if "state" in encodings:
             raise InvalidOption("the encoding 'state' belongs to no agent: env.state() gives it")
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi', 'human'")
+            raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi', 'human', 'rgb_array'")
         self.render_mode = render_mode
-        arguments = {"render_mode": render_mode and "ansi", "encodings": encodings, "view": view, **options}
+        arguments = {"render_mode": render_mode, "encodings": encodings, "view": view, **options}
         self.card_env: CardEnv
         if isinstance(env, Game):
             self.card_env, name = CardEnv(env, **arguments), f"cardgym/{env.name}"
@@ -157,8 +157,6 @@ class PettingZooAEC(AECEnv[str, dict[str, np.ndarray], np.int64 | None]):
         self._look(seen, info)
         if over:
             self._finish(info)
-        if self.render_mode == "human":
-            self.render()
 
     def _nothing_to_do(self) -> dict[str, Any]:
         return {"action_mask": np.zeros(len(self.card_env.game.actions), np.int8)}
@@ -197,8 +195,6 @@ class PettingZooAEC(AECEnv[str, dict[str, np.ndarray], np.int64 | None]):
             self._accumulate_rewards()
         if over:
             self._finish(info)
-        if self.render_mode == "human":
-            self.render()
 
     def _finish(self, info: dict[str, Any]) -> None:
         facts = {name: fact for name, fact in info.items() if name not in ("player", "action_mask", "rewards")}
@@ -242,13 +238,9 @@ class PettingZooAEC(AECEnv[str, dict[str, np.ndarray], np.int64 | None]):
 
     # --- For people ----------------------------------------------------------------------
 
-    def render(self) -> str | None:
-        """The table as text: returned (``"ansi"``) or printed (``"human"``)."""
-        drawn = self.card_env.render()
-        if self.render_mode == "human":
-            print(drawn)
-            return None
-        return drawn
+    def render(self) -> Any:
+        """The table: text (``"ansi"``), a picture (``"rgb_array"``) or None (``"human"``: a window shows it)."""
+        return self.card_env.render()
 
     def close(self) -> None:
         """Ends the environment."""

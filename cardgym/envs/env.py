@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import gymnasium
 import numpy as np
@@ -16,6 +16,9 @@ from cardgym.envs.spaces import observation_space
 from cardgym.errors import InvalidAction, InvalidOption, ResetNeeded
 from cardgym.game import Game
 from cardgym.kernel import records
+
+if TYPE_CHECKING:
+    from cardgym.render.picture import Window
 
 
 class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
@@ -50,7 +53,10 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         batch: the game as a :class:`cardgym.batch.Batch` of one.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 2}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": ["ansi", "human", "rgb_array"],
+        "render_fps": 2,
+    }
 
     def __init__(
         self,
@@ -59,6 +65,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         encodings: Sequence[str] = ("observation",),
         render_mode: str | None = None,
         view: int | Literal["player", "all"] = "player",
+        render_size: tuple[int, int] = (640, 480),
         **options: Any,
     ) -> None:
         """Makes the environment.
@@ -66,23 +73,31 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         Args:
             game: name of a game in the box, or a game of your own.
             encodings: which of ``"observation"``, ``"history"``, ``"state"`` the observation holds; the first always.
-            render_mode: None or ``"ansi"``.
+            render_mode: None, ``"ansi"`` (text in colours), ``"rgb_array"`` (a picture) or ``"human"`` (a window).
             view: whose cards :meth:`render` shows: those of the player to act, of one seat, or all.
+            render_size: width and height of pictures, pixels; at least 640 and 480.
             **options: rule options of the game.
 
         Raises:
             UnknownGame, InvalidOption: what was given does not exist; the message says what does.
+            MissingExtra: pictures without pygame-ce.
         """
         self.game = cardgym.load_game(game) if isinstance(game, str) else game
         self.options = self.game.options.of(**options)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi'")
+            raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi', 'human', 'rgb_array'")
+        if render_mode in ("human", "rgb_array"):
+            from cardgym.render import picture
+
+            picture.checked_size(render_size)
         self.batch = Batch(self.game, self.options, 1, encodings)
         self.num_seats = self.batch.seats
         if view not in ("player", "all") and (isinstance(view, bool) or view not in range(self.num_seats)):
             raise InvalidOption(f"view={view!r} is not 'player', 'all' or a seat from 0 to {self.num_seats - 1}")
         self.view = view
         self.render_mode = render_mode
+        self.render_size = render_size
+        self._window: Window | None = None
         self.layouts = self.batch.layouts
         self.observation_space: spaces.Space[Any] = observation_space(self.game, self.layouts, self.batch.encodings)
         self.action_space = spaces.Discrete(len(self.game.actions))
@@ -107,6 +122,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         if seed is None and not self.batch.started[0]:
             seed = int(self.np_random.integers(1 << 63))
         self.batch.reset(None if seed is None else [seed], options=options)
+        self._show()
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
@@ -135,6 +151,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             allowed = f"actions are 0 ... {len(self.game.actions) - 1}"
             raise InvalidAction(f"{self.game.name}: action {action} is out of range: {allowed}") from None
         self.batch.step(self._action)
+        self._show()
         info = self._info()
         return (
             self._observation(info["action_mask"]),
@@ -144,14 +161,46 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             info,
         )
 
-    def render(self) -> str | None:
-        """The table as text when ``render_mode="ansi"``, seen as ``view`` says."""
+    def render(self) -> Any:
+        """The table, seen as ``view`` says.
+
+        Returns:
+            Text in colours (``render_mode="ansi"``), a picture as uint8 of shape (height, width, 3)
+            (``"rgb_array"``), or None (``"human"``: a window shows it, at every step by itself).
+        """
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called without a render_mode; give render_mode='ansi' when making it")
             return None
         self._need_reset()
+        if self.render_mode == "human":
+            self._show()
+            return None
+        s = records(self.batch.states)[0]
+        if self.render_mode == "ansi":
+            return self.game.text(s, self._viewer(), colour=True)
+        from cardgym.render import picture
+
+        return picture.draw(self.game.pack, self.game.scene(s, self._viewer()), self.render_size)
+
+    def _viewer(self) -> int | None:
         seats: dict[Any, int | None] = {"player": self.player, "all": None}
-        return self.game.text(records(self.batch.states)[0], seats.get(self.view, self.view))  # type: ignore[arg-type]
+        return seats.get(self.view, self.view)  # type: ignore[arg-type]
+
+    def _show(self) -> None:
+        """Shows the table in the window, when ``render_mode="human"``."""
+        if self.render_mode != "human":
+            return
+        from cardgym.render import picture
+
+        if self._window is None:
+            self._window = picture.Window(f"cardgym: {self.game.title}", self.render_size, self.metadata["render_fps"])
+        self._window.show(self.game.pack, self.game.scene(records(self.batch.states)[0], self._viewer()))
+
+    def close(self) -> None:
+        """Closes the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
 
     def action_masks(self) -> np.ndarray:
         """The mask of legal actions as bool, shape (actions,), in the form that sb3-contrib asks for."""
@@ -183,6 +232,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         checked = self.game.checked_state(state, self.options)
         self.batch.states[:] = checked
         self.batch.refresh(0)
+        self._show()
         return self._observation(), self._info()
 
     def clone(self) -> CardEnv:
@@ -206,6 +256,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             "encodings": self.batch.encodings,
             "render_mode": self.render_mode,
             "view": self.view,
+            "render_size": self.render_size,
             "spec": self.spec,
             "np_random": self._np_random,
             "np_random_seed": self._np_random_seed,
@@ -217,7 +268,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__init__(  # type: ignore[misc]
             saved["game"], encodings=saved["encodings"], render_mode=saved["render_mode"], view=saved["view"],
-            **saved["options"],
+            render_size=saved["render_size"], **saved["options"],
         )  # fmt: skip
         self.spec, self._np_random, self._np_random_seed = (saved[k] for k in ("spec", "np_random", "np_random_seed"))
         self.action_space = saved["action_space"]

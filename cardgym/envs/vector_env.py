@@ -45,7 +45,7 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
-        "render_modes": ["ansi"],
+        "render_modes": ["ansi", "rgb_array"],
         "render_fps": 2,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
@@ -60,6 +60,7 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
         copy: bool = True,
         threads: int = 1,
         render_mode: str | None = None,
+        render_size: tuple[int, int] = (640, 480),
         **options: Any,
     ) -> None:
         """Makes the environments.
@@ -72,7 +73,8 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
                 ``reset(options={"reset_mask": ...})``).
             copy: False hands out the internal buffers, which the next call overwrites.
             threads: number of threads among which the games are divided.
-            render_mode: None or ``"ansi"``.
+            render_mode: None, ``"ansi"`` (text in colours) or ``"rgb_array"`` (pictures).
+            render_size: width and height of pictures, pixels; at least 640 and 480.
             **options: rule options of the game.
 
         Raises:
@@ -81,8 +83,12 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
         self.game = cardgym.load_game(game) if isinstance(game, str) else game
         self.options = self.game.options.of(**options)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi'")
-        self.render_mode = render_mode
+            raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi', 'rgb_array'")
+        if render_mode == "rgb_array":
+            from cardgym.render import picture
+
+            picture.checked_size(render_size)
+        self.render_mode, self.render_size = render_mode, render_size
         modes = [mode.value for mode in AutoresetMode]
         if autoreset_mode not in (*AutoresetMode, *modes):
             raise InvalidOption(f"autoreset_mode={autoreset_mode!r} is not one of {', '.join(map(repr, modes))}")
@@ -242,12 +248,16 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
             else {"player": players, "rewards": rewards}
         )
 
-    def render(self) -> tuple[str, ...] | None:
-        """Every table as text, each as seen by its player to act, when ``render_mode="ansi"``."""
+    def render(self) -> tuple[Any, ...] | None:
+        """Every table as seen by its player to act: text in colours or a picture, as ``render_mode`` says."""
         if self.render_mode is None:
             return None
-        states = records(self.batch.states)
-        return tuple(self.game.text(states[i], int(self.batch.players[i])) for i in range(self.num_envs))
+        tables = [(s, int(seat)) for s, seat in zip(records(self.batch.states), self.batch.players, strict=True)]
+        if self.render_mode == "ansi":
+            return tuple(self.game.text(s, seat, colour=True) for s, seat in tables)
+        from cardgym.render import picture
+
+        return tuple(picture.draw(self.game.pack, self.game.scene(s, seat), self.render_size) for s, seat in tables)
 
     def action_masks(self) -> np.ndarray:
         """The masks of legal actions as bool, shape (num_envs, actions)."""

@@ -23,6 +23,7 @@ from cardgym import rng
 from cardgym.cards import PACK_32, SUIT_NAMES, SUITS, SYMBOLS
 from cardgym.game import Action, Game, Layout, Options, Segment, option, state_dtype
 from cardgym.kernel import helper
+from cardgym.render.scene import BACK, Laid, Place, Scene
 
 # --- Tables ----------------------------------------------------------------------------------
 
@@ -295,9 +296,9 @@ def _turn_up(s):
 @helper
 def _length(s, seat, suit):
     """AV-6: queens, jacks and cards of the suit among a seat's eight cards, each counted once."""
-    count = 0
+    owner, count = s.owner, 0
     for c in range(CARDS):
-        count += int((s.owner[c] == seat) & (CLASS[suit, c] == TRUMPS))
+        count += int((owner[c] == seat) & (CLASS[suit, c] == TRUMPS))
     return count
 
 
@@ -476,19 +477,19 @@ def _gather(s):
     if s.down >= 0:
         s.trick_of[s.down] = s.trick
         s.down = -1
+    trick_of, taken_by, trick, trump, led = s.trick_of, s.taken_by, s.trick, s.trump, s.led
     winner = best = -1
     points = 0
     for c in range(CARDS):
-        if s.trick_of[c] == s.trick:
+        if trick_of[c] == trick:
             points += POINTS[c % RANKS]
-            card_class = CLASS[s.trump, c]
-            if (card_class == s.led or card_class == TRUMPS) and STRENGTH[s.trump, c] > best:
-                best = STRENGTH[s.trump, c]
+            if (CLASS[trump, c] == led or CLASS[trump, c] == TRUMPS) and STRENGTH[trump, c] > best:
+                best = STRENGTH[trump, c]
                 winner = s.owner[c]
     pair = winner & 1
     for c in range(CARDS):
-        if s.trick_of[c] == s.trick:
-            s.taken_by[c] = pair + 1
+        if trick_of[c] == trick:
+            taken_by[c] = pair + 1
     s.points[pair] += points
     s.tricks[pair] += 1
     s.on_table = 0
@@ -626,7 +627,7 @@ def observe(s, seat, out):
 def _mark(out, start, who, seat):
     """A seat as one-hot, counted from the observer; -1 is nobody."""
     if who >= 0:
-        out[start + ((who - seat) & 3)] = 1
+        out[start + int((who - seat) & 3)] = 1
 
 
 @helper
@@ -698,12 +699,13 @@ def _hidden_from(s, seat, i):
 def reveal(s, out):
     seat = s.player
     observe(s, seat, out)
+    owner, trick_of, turned, looked, down = s.owner, s.trick_of, s.turned, s.looked, s.down
     for r in range(3):
         who = (seat + 1 + r) & 3
         for c in range(CARDS):
-            out[S_HANDS + CARDS * r + c] = (s.owner[c] == who) & (s.trick_of[c] == 0) & (c != s.down)
+            out[S_HANDS + CARDS * r + c] = (owner[c] == who) & (trick_of[c] == 0) & (c != down)
     for c in range(CARDS):
-        out[S_INSPECTED + c] = (s.turned[c] != 0) | (s.looked[c] != 0)
+        out[S_INSPECTED + c] = (turned[c] != 0) | (looked[c] != 0)
     for i in range(S_FACE_DOWN, STATE_SIZE):
         out[i] = 0
     if s.down >= 0:
@@ -781,7 +783,7 @@ def _may_lie(s, card, i, moves):
 @helper
 def _bid_holds(s, seat):
     """AV-18: a ``masked`` bid is within the longest holding; once tested, the declarer's is as it was found."""
-    if s.overbid == 0 and _longest(s, seat) < s.bids[seat] - 1:
+    if s.overbid == 0 and s.bids[seat] > PASSED and _longest(s, seat) < s.bids[seat] - 1:
         return False
     if seat != s.declarer or s.trump < 0 or s.sevens > 0:
         return True
@@ -792,51 +794,64 @@ def _bid_holds(s, seat):
 # --- For people ------------------------------------------------------------------------------
 
 
-def text(s: Any, seat: int | None) -> str:
-    """A table as text: what ``seat`` sees, or everything."""
-    names = PACK_32.symbols
-    trump = SYMBOLS[SUITS[s.trump]] if s.trump >= 0 else "not named"
-    match = ""
+def scene(s: Any, seat: int | None) -> Scene:
+    """The table: what ``seat`` sees, or everything."""
+    facts = [f"trick {s.trick} of 8", f"trumps {SYMBOLS[SUITS[s.trump]] if s.trump >= 0 else 'not named'}"]
+    if s.sevens:
+        facts.append(f"sevens {s.sevens}")
+    facts.append(f"points {s.points[0]}-{s.points[1]}")
     if s.episode == 1:
-        match = f" · deal {s.deals + (not s.over)} · rams {s.rams[0]}-{s.rams[1]} · marks {s.marks[0]}-{s.marks[1]}"
-    sevens = f" · sevens {s.sevens}" if s.sevens else ""
-    lines = [f"Avinas · trick {s.trick} of 8 · trumps {trump}{sevens} · points {s.points[0]}-{s.points[1]}{match}"]
-    lines += [_text_seat(s, who, seat) for who in range(SEATS)]
-    table = [
-        f"{names[c]} (seat {who})"
+        facts.append(f"deal {s.deals + (not s.over)}")
+        facts += [f"rams {s.rams[0]}-{s.rams[1]}", f"marks {s.marks[0]}-{s.marks[1]}"]
+    done = int(s.tricks.sum())
+    return Scene(
+        title="Avinas",
+        view=seat,
+        places=tuple(_place(s, who, seat) for who in range(SEATS)),
+        player=None if s.over else int(s.player),
+        message=f"over: {_end(s)}" if s.over else f"to act: seat {s.player}, to {PHASES[s.phase]}",
+        facts=tuple(facts),
+        table=_table(s, seat),
+        last=_last_trick(s, done) if done else (),
+    )
+
+
+def _table(s: Any, seat: int | None) -> tuple[Laid, ...]:
+    laid = [
+        Laid(int(c), who)
         for who in ((int(s.leader) + k) & 3 for k in range(SEATS))
         for c in np.flatnonzero((s.owner == who) & (s.trick_of == s.trick) & (s.taken_by == 0))
     ]
     if s.down >= 0:
-        card = names[s.down] if seat is None or seat == s.leader else "▒▒"
-        table.insert(0, f"{card} face down (seat {s.leader})")
-    if table:
-        lines.append("  on the table: " + ", ".join(table))
-    lines.append(f"  over: {_text_end(s)}" if s.over else f"  to act: seat {s.player}, to {PHASES[s.phase]}")
-    return "\n".join(lines) + "\n"
+        laid.insert(0, Laid(int(s.down) if seat in (None, s.leader) else BACK, int(s.leader), "face down"))
+    return tuple(laid)
 
 
-def _text_seat(s: Any, who: int, seat: int | None) -> str:
+def _last_trick(s: Any, trick: int) -> tuple[Laid, ...]:
+    cards = np.flatnonzero((s.trick_of == trick) & (s.taken_by != 0))
+    told = zip(s.log_action[: s.log_length].tolist(), s.log_seat.tolist())  # in the order of play
+    return tuple(Laid(card, who) for card, who in told if card in cards)
+
+
+def _place(s: Any, who: int, seat: int | None) -> Place:
     # Trumps first, then by suit, high to low
-    order = np.flatnonzero((s.owner == who) & (s.trick_of == 0))
-    order = sorted(order, key=lambda c: ((CLASS[s.trump, c] + 1) % 5, -STRENGTH[s.trump, c]))
-    if seat is None or seat == who:
-        hand = [PACK_32.symbols[c] for c in order if c != s.down]
-    else:
-        known = [c for c in order if s.turned[c] or (seat == s.dealer and s.looked[c])]
-        left = len(order) - (s.down >= 0 and s.leader == who)
-        hand = [*(PACK_32.symbols[c] for c in known), *["▒▒"] * (left - len(known))]
-    told = [name for name, there in (("dealer", s.dealer == who), ("declarer", s.declarer == who)) if there]
+    held = np.flatnonzero((s.owner == who) & (s.trick_of == 0)).tolist()
+    held.sort(key=lambda c: ((CLASS[s.trump, c] + 1) % 5, -STRENGTH[s.trump, c]))
+    hand = [c for c in held if c != s.down]
+    if seat not in (None, who):  # a card that lies face down is still known as in hand
+        known = [c for c in held if s.turned[c] or (seat == s.dealer and s.looked[c])]
+        hand = [*known, *[BACK] * (len(hand) - len(known))]
+    marks = [name for name, there in (("dealer", s.dealer == who), ("declarer", s.declarer == who)) if there]
     if s.bids[who]:
-        told.append("passed" if s.bids[who] == PASSED else f"bid {s.bids[who] - 1}")
+        marks.append("passed" if s.bids[who] == PASSED else f"bid {s.bids[who] - 1}")
     if s.knocks[who] == KNOCKED:
-        told.append("knocked")
+        marks.append("knocked")
     if s.signed and s.log_seat[s.down_at] == who and (s.sign == 1 or seat is None or (who - seat) % 2 == 0):
-        told.append(ACTIONS[SIGN_WORD + s.signed - 1].name)
-    return f"  seat {who}{' (' + ', '.join(told) + ')' if told else ''}: {' '.join(hand) or '-'}"
+        marks.append(ACTIONS[SIGN_WORD + s.signed - 1].name)
+    return Place(who, tuple(hand), tuple(marks))
 
 
-def _text_end(s: Any) -> str:
+def _end(s: Any) -> str:
     if s.episode == 1:
         return "drawn" if s.winner < 0 else f"seats {s.winner} and {s.winner + 2} win the match"
     return f"{ENDINGS[s.ending]}, {s.penalty} to seats {s.loser} and {s.loser + 2}" if s.loser >= 0 else "passed out"
@@ -889,7 +904,7 @@ GAME = Game(
     history=history,
     reveal=reveal,
     resample=resample,
-    text=text,
+    scene=scene,
     info=info,
     suit_order=("trump", "hand"),
     moved_card=_moved_card,

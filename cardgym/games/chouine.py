@@ -24,6 +24,7 @@ from cardgym.cards import PACK_32, SUIT_NAMES, SUITS, SYMBOLS
 from cardgym.errors import InvalidOption
 from cardgym.game import Action, Game, Layout, Options, Segment, option, state_dtype
 from cardgym.kernel import helper
+from cardgym.render.scene import BACK, Laid, Pile, Place, Scene, by_suit
 
 # --- Tables ----------------------------------------------------------------------------------
 
@@ -803,46 +804,61 @@ def _take(place, lowest_rank, salt):
 # --- For people ------------------------------------------------------------------------------
 
 
-def text(s: Any, seat: int | None) -> str:
-    """A table as text: what ``seat`` sees, or everything."""
-    names = PACK_32.symbols
-    trump = SYMBOLS[SUITS[s.trump]]
-    stock = CARDS - int(s.next_draw) + (s.under >= 0)
-    turned = f", {names[s.under]} turned up" if s.under >= 0 else ""
-    match = ""
+def scene(s: Any, seat: int | None) -> Scene:
+    """The table: what ``seat`` sees, or everything."""
+    facts = [f"trick {s.trick} of 16", f"trumps {SYMBOLS[SUITS[s.trump]]}"]
     if s.episode == 1:
-        match = (
-            f" · deal {s.deals + 1} · deals won {s.wins[0]}-{s.wins[1]} · manches {s.manches_won[0]}-{s.manches_won[1]}"
-        )
-    lines = [f"Chouine · trick {s.trick} of 16 · trumps {trump} · stock {stock}{turned}{match}"]
-    for who in range(2):
-        lines.append(_text_seat(s, who, seat is None or seat == who))
-    if s.lead >= 0:
-        lines.append(f"  on the table: {names[s.lead]} (led by seat {s.leader})")
+        facts.append(f"deal {s.deals + (not s.over)}")
+        facts += [f"deals won {s.wins[0]}-{s.wins[1]}", f"manches {s.manches_won[0]}-{s.manches_won[1]}"]
     if s.over:
-        result = "tie" if s.deal_winner < 0 else f"seat {s.deal_winner} wins"
-        lines.append(f"  over: {result}{' by chouine' if s.by_chouine else ''}")
+        winner = "tie" if s.deal_winner < 0 else f"seat {s.deal_winner} wins"
+        message = f"over: {winner}{' by chouine' if s.by_chouine else ''}"
     else:
-        if s.phase == AU_SEPT:
-            lines.append(f"  seat {s.leader} says: au sept")
-        waits = f", to play a card of {ACTIONS[s.pending].name}" if s.pending >= 0 else ""
-        lines.append(f"  to act: seat {s.player}{waits}")
-    return "\n".join(lines) + "\n"
+        waits = f", to play a card of {_said(s.pending - ANNOUNCE)}" if s.pending >= 0 else ""
+        asked = f", whom seat {s.leader} has told au sept" if s.phase == AU_SEPT else ""
+        message = f"to act: seat {s.player}{waits}{asked}"
+    done = int(np.count_nonzero(s.winner_of >= 0))
+    return Scene(
+        title="Chouine",
+        view=seat,
+        places=tuple(_place(s, who, seat) for who in range(2)),
+        player=None if s.over else int(s.player),
+        message=message,
+        facts=tuple(facts),
+        table=(Laid(int(s.lead), int(s.leader)),) if s.lead >= 0 else (),
+        last=_trick(s, done) if done else (),
+        last_label=f"last trick, to seat {s.winner_of[done]}",
+        piles=_piles(s, seat),
+    )
 
 
-def _text_seat(s: Any, who: int, open_hand: bool) -> str:
-    # By suit, trumps first, high to low
-    cards = sorted(np.flatnonzero(s.place == who), key=lambda c: (c >> 3 != s.trump, -int(c)))
-    shown = [PACK_32.symbols[c] for c in cards if open_hand or s.proven[who, c]]
-    hand = " ".join([*shown, *["▒▒"] * (len(cards) - len(shown))])
-    words = [
-        f"{KINDS[s.announced[who, slot] - 1]} {SYMBOLS[SUITS[slot]]}" if slot < 4 else "quinte"
-        for slot in range(5)
-        if s.announced[who, slot]
+def _place(s: Any, who: int, seat: int | None) -> Place:
+    held = np.flatnonzero(s.place == who).tolist()
+    shown = by_suit(PACK_32, (c for c in held if seat in (None, who) or s.proven[who, c]), s.trump)
+    said = [
+        _said(4 * slot + s.announced[who, slot] - 1 if slot < 4 else 16) for slot in range(5) if s.announced[who, slot]
     ]
-    points = f"cards {s.card_points[who]}, announced {s.announced_points[who]}"
-    told = f" ({', '.join(words)})" if words else ""
-    return f"  seat {who}{' (dealer)' if s.dealer == who else ''}: {hand or '-'}  |  {points}{told}"
+    counted = s.memory == 0 or seat in (None, who)  # CH-10
+    facts = (f"cards {s.card_points[who] if counted else '?'}", f"announced {s.announced_points[who]}", *said)
+    return Place(who, (*shown, *[BACK] * (len(held) - len(shown))), ("dealer",) if s.dealer == who else (), facts)
+
+
+def _said(number: int) -> str:
+    """An announcement by its number, with the symbol of its suit."""
+    return f"{KINDS[number % 4]} {SYMBOLS[SUITS[number // 4]]}" if number < 16 else "quinte"
+
+
+def _trick(s: Any, trick: int) -> tuple[Laid, ...]:
+    leader = int(s.winner_of[trick - 1]) if trick > 1 else 1 - int(s.dealer)
+    cards = [int(c) for c in np.flatnonzero(s.trick_of == trick)]
+    return tuple(Laid(c, s.played_by[c] - 1) for c in sorted(cards, key=lambda c: s.played_by[c] - 1 != leader))
+
+
+def _piles(s: Any, seat: int | None) -> tuple[Pile, ...]:
+    """The stock, whose first card is drawn next, and the turn-up."""
+    stock = [int(c) if seat is None else BACK for c in s.deck[s.next_draw :]]
+    piles = [Pile("stock", tuple(stock))] if stock else []
+    return (*piles, Pile("turn-up", (int(s.under),))) if s.under >= 0 else tuple(piles)
 
 
 def info(s: Any) -> dict[str, Any]:
@@ -871,7 +887,7 @@ GAME = Game(
     history=history,
     reveal=reveal,
     resample=resample,
-    text=text,
+    scene=scene,
     info=info,
     suit_order=("trump", "hand"),
     moved_card=PACK_32.in_suit_order,

@@ -26,6 +26,7 @@ from cardgym.cards import PACK_52
 from cardgym.errors import InvalidOption
 from cardgym.game import Action, Game, Layout, Options, Segment, option, state_dtype
 from cardgym.kernel import helper
+from cardgym.render.scene import BACK, Laid, Pile, Place, Scene, by_suit
 
 # --- Tables ----------------------------------------------------------------------------------
 
@@ -631,35 +632,38 @@ def resample(s, seat, salt):
 # --- For people ------------------------------------------------------------------------------
 
 
-def text(s: Any, seat: int | None) -> str:
-    """A table as text: what ``seat`` knows, or everything."""
-    names = PACK_52.symbols
-    idle = f" · {s.idle} turns without a discard" if s.idle else ""
-    match = f" · party {min(s.parties + 1, s.parties_per_match)} of {s.parties_per_match}" if s.episode == 1 else ""
-    discarded = int((s.place == DISCARD).sum())
-    lines = [f"Shukh · {s.deck} cards · {discarded} in the discard{idle}{match}"]
-    everything = seat is None or s.memory == 0 or _others_holding(s, seat) <= 1
-    for who in range(s.seats):
-        lines.append(_text_seat(s, who, everything or seat == who))
-    if s.height:
-        laid = [f"{names[c]} ({s.place[c] - LAID})" for c in s.kon[: s.height]]
-        lines.append(f"  kon, from the bottom up: {' '.join(laid)}")
+def scene(s: Any, seat: int | None) -> Scene:
+    """The table: what ``seat`` knows, or everything."""
+    facts = [f"{s.deck} cards"]
+    if s.idle:
+        facts.append(f"turns without a discard: {s.idle}")
+    if s.episode == 1:
+        facts.append(f"party {min(s.parties + 1, s.parties_per_match)} of {s.parties_per_match}")
+    discarded = by_suit(PACK_52, np.flatnonzero(s.place == DISCARD))
     if s.over:
-        lines.append(f"  over{': too long without a discard' if s.stalled else ''}")
+        message = f"over{': too long without a discard' if s.stalled else ''}"
     else:
-        lines.append(f"  to act: seat {s.player}{'' if s.height else ', leads'}")
-    return "\n".join(lines) + "\n"
+        message = f"to act: seat {s.player}{'' if s.height else ', leads'}"
+    open_hands = seat is None or s.memory == 0 or _others_holding(s, seat) <= 1
+    return Scene(
+        title="Shukh",
+        view=seat,
+        places=tuple(_place(s, who, open_hands or seat == who) for who in range(s.seats)),
+        player=None if s.over else int(s.player),
+        message=message,
+        facts=tuple(facts),
+        table=tuple(Laid(int(c), int(s.place[c]) - LAID) for c in s.kon[: s.height]),
+        table_label="kon, from the bottom up",
+        piles=(Pile("discard", tuple(BACK if seat is not None else c for c in discarded)),) if discarded else (),
+    )
 
 
-def _text_seat(s: Any, who: int, open_hand: bool) -> str:
-    cards = [PACK_52.symbols[c] for c in np.flatnonzero(s.place == who)] if open_hand else ["▒▒"] * s.held[who]
+def _place(s: Any, who: int, open_hand: bool) -> Place:
+    hand = by_suit(PACK_52, np.flatnonzero(s.place == who)) if open_hand else (BACK,) * int(s.held[who])
     marks = [word for word, seat in (("shuffler", s.shuffler), ("opener", s.opener)) if seat == who]
     if s.finish[who]:
         marks.append(f"place {s.finish[who]}")
-    if s.episode == 1:
-        marks.append(f"points {s.scores[who]}")
-    noted = f" ({', '.join(marks)})" if marks else ""
-    return f"  seat {who}{noted}: {' '.join(cards) or '-'}"
+    return Place(who, hand, tuple(marks), (f"points {s.scores[who]}",) if s.episode == 1 else ())
 
 
 def info(s: Any) -> dict[str, Any]:
@@ -697,6 +701,6 @@ GAME = Game(
     history=None,
     reveal=reveal,
     resample=resample,
-    text=text,
+    scene=scene,
     info=info,
 )

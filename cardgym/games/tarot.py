@@ -76,6 +76,7 @@ from cardgym.games.tarot_tables import (
     revealed,
 )
 from cardgym.kernel import helper
+from cardgym.render.scene import BACK, Laid, Pile, Place, Scene, by_suit
 
 # --- The deal --------------------------------------------------------------------------------
 
@@ -633,59 +634,58 @@ def _slam_points(s):
 # --- For people ------------------------------------------------------------------------------
 
 
-def text(s: Any, seat: int | None) -> str:
-    """A table as text: what ``seat`` sees, or everything."""
-    n = int(s.seats)
-    head = f"Tarot · {n} players · trick {s.trick} of {TRICKS[n - 3]} · {_text_contract(s)}"
+def scene(s: Any, seat: int | None) -> Scene:
+    """The table: what ``seat`` sees, or everything."""
+    n, tricks = int(s.seats), int(TRICKS[s.seats - 3])
+    facts = [f"trick {s.trick} of {tricks}", _contract(s)]
+    if s.slam == 1:
+        facts.append("slam declared")
     if s.episode == 1:
-        head += f" · deal {s.deals + 1} · score " + " ".join(str(x) for x in s.scores[:n])
-    lines = [head, *(_text_seat(s, who, seat) for who in range(n))]
-    open_chien = s.chien_open or seat is None or revealed(s)
-    chien = _text_cards(np.flatnonzero(s.dealt == CHIEN)) if open_chien else "face down"
-    laid = [int(c) for c in np.flatnonzero(s.place == ECART)]
-    if not (seat in (None, s.taker) or revealed(s)):
-        laid = [c for c in laid if c >= PLAIN]
-    hidden = int(s.laid) - len(laid)
-    lines.append(f"  chien: {chien}  |  laid away: {_text_cards(laid, hidden)}")
-    if s.on_table > 0 and not s.over:
-        order = [(s.leader + i) % n for i in range(s.on_table)]
-        played = [int(np.flatnonzero((s.played_in == s.trick) & (s.played_by == who + 1))[0]) for who in order]
-        table = ", ".join(f"seat {who} {PACK_78.symbols[c]}" for who, c in zip(order, played, strict=True))
-        lines.append(f"  on the table: {table}")
+        facts.append(f"deal {s.deals + (not s.over)}")
+    done = int(np.count_nonzero(s.winner_of >= 0))
+    return Scene(
+        title="Tarot",
+        view=seat,
+        places=tuple(_place(s, who, seat) for who in range(n)),
+        player=None if s.over else int(s.player),
+        message=_message(s),
+        facts=tuple(facts),
+        table=_trick(s, int(s.trick), int(s.leader)) if done < s.trick else (),
+        last=_trick(s, done, int(s.winner_of[done - 1]) if done > 1 else _first_leader(s)) if done else (),
+        last_label=f"last trick, to seat {s.winner_of[done]}",
+        piles=_piles(s, seat),
+        clockwise=False,
+    )
+
+
+def _message(s: Any) -> str:
     if not s.over:
-        lines.append(f"  to act: seat {s.player} ({PHASES[s.phase]})")
-    elif s.void:
-        lines.append("  over: all have passed")
-    else:
-        partner = f" with seat {s.last_partner}" if s.last_partner >= 0 else ""
-        lines.append(
-            f"  over: seat {s.taker}{partner} has {s.last_points / 2:g} points with {s.last_oudlers} oudlers; scores "
-            + " ".join(str(x) for x in s.last_scores[:n])
-        )
-    return "\n".join(lines) + "\n"
+        return f"to act: seat {s.player} ({PHASES[s.phase]})"
+    if s.void:
+        return "over: all have passed"
+    partner = f" with seat {s.last_partner}" if s.last_partner >= 0 else ""
+    return f"over: seat {s.taker}{partner} has {s.last_points / 2:g} points with {s.last_oudlers} oudlers"
 
 
-def _text_contract(s: Any) -> str:
+def _contract(s: Any) -> str:
     if s.contract_bid == 0:
         return "no bid yet"
-    said = f"{BIDS[s.contract_bid]} by seat {s.taker}"
-    if s.called >= 0:
-        said += f", calling {PACK_78.symbols[s.called]}"
-    return said + (", slam declared" if s.slam == 1 else "")
+    called = f", calling {PACK_78.symbols[s.called]}" if s.called >= 0 else ""
+    return f"{BIDS[s.contract_bid]} by seat {s.taker}{called}"
 
 
-def _text_seat(s: Any, who: int, seat: int | None) -> str:
+def _place(s: Any, who: int, seat: int | None) -> Place:
     held = [int(c) for c in np.flatnonzero(s.place == who)]
-    shown = held if seat in (None, who) else [c for c in held if s.shown_by[c] or (s.chien_open and _stays(s, c))]
-    notes = []
+    known = held if seat in (None, who) else [c for c in held if s.shown_by[c] or (s.chien_open and _stays(s, c))]
+    marks = ["dealer"] if s.dealer == who else []
     if s.bids[who] >= 0:
-        notes.append(BIDS[s.bids[who]])
+        marks.append(BIDS[s.bids[who]])
     if s.poignee[who] > 0:
-        notes.append(f"{POIGNEE_NAMES[s.poignee[who] - 1]} poignee")
-    told = f" ({', '.join(notes)})" if notes else ""
-    dealer = " (dealer)" if s.dealer == who else ""
-    points = f"tricks {s.tricks[who]}, points {s.half_points[who] / 2:g}"
-    return f"  seat {who}{dealer}: {_text_cards(shown, len(held) - len(shown)) or '-'}  |  {points}{told}"
+        marks.append(f"{POIGNEE_NAMES[s.poignee[who] - 1]} poignee")
+    facts = [f"tricks {s.tricks[who]}", f"points {s.half_points[who] / 2:g}"]
+    if s.over or s.episode == 1:
+        facts.append(f"score {s.scores[who]}")
+    return Place(who, (*by_suit(PACK_78, known), *[BACK] * (len(held) - len(known))), tuple(marks), tuple(facts))
 
 
 def _stays(s: Any, card: int) -> bool:
@@ -693,10 +693,27 @@ def _stays(s: Any, card: int) -> bool:
     return bool(s.dealt[card] == CHIEN) and (card >= PLAIN or card % RANKS == KING or card == s.called)
 
 
-def _text_cards(cards: Any, hidden: int = 0) -> str:
-    # Trumps first, then by suit, high to low; the Excuse in front
-    ordered = sorted((int(c) for c in cards), key=lambda c: (c < PLAIN, c // RANKS if c < PLAIN else 0, -c))
-    return " ".join([*(PACK_78.symbols[c] for c in ordered), *["▒▒"] * hidden])
+def _first_leader(s: Any) -> int:
+    declared = s.slam == 1 and s.rules != SEED_RULES  # TA-9
+    return int(s.taker) if declared else (int(s.dealer) + 1) % int(s.seats)
+
+
+def _trick(s: Any, trick: int, leader: int) -> tuple[Laid, ...]:
+    cards = [(int(s.played_by[c]) - 1, int(c)) for c in np.flatnonzero(s.played_in == trick)]
+    return tuple(Laid(c, who) for who, c in sorted(cards, key=lambda x: (x[0] - leader) % int(s.seats)))
+
+
+def _piles(s: Any, seat: int | None) -> tuple[Pile, ...]:
+    chien = by_suit(PACK_78, np.flatnonzero(s.dealt == CHIEN))
+    if not (s.chien_open or seat is None or revealed(s)):
+        chien = (BACK,) * len(chien)
+    laid = by_suit(PACK_78, np.flatnonzero(s.place == ECART))
+    if not (seat in (None, s.taker) or revealed(s)):
+        laid = tuple(c for c in laid if c >= PLAIN)
+    piles = [Pile("chien", chien)]
+    if s.laid:
+        piles.append(Pile("laid away", (*laid, *[BACK] * (int(s.laid) - len(laid)))))
+    return tuple(piles)
 
 
 def info(s: Any) -> dict[str, Any]:
@@ -743,7 +760,7 @@ GAME = Game(
     history=history,
     reveal=reveal,
     resample=resample,
-    text=text,
+    scene=scene,
     info=info,
     suit_order=("hand",),
     moved_card=PACK_78.in_suit_order,

@@ -1,75 +1,24 @@
-"""The ``cardgym`` command: one function a subcommand."""
+"""``cardgym warmup``: compiles all games ahead."""
 
 from __future__ import annotations
 
 import importlib.util
-import os
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
-from tyro.extras import SubcommandApp
 
 import cardgym
 from cardgym import kernel
 from cardgym.batch import ENCODINGS, Batch, playout, resample, sample
+from cardgym.cli.common import console
 from cardgym.errors import CardGymError
 from cardgym.game import Game
 from cardgym.progress import Bar
 from cardgym.suits import SuitRelabelling
 
-app = SubcommandApp()
 
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: the command line; that of the process if None.
-
-    Returns:
-        The exit code: 0, or 1 after an error, of which one line on standard error tells.  Arguments that cannot be
-        understood end the process with code 2.
-    """
-    try:
-        app.cli(args=arguments, prog="cardgym", description="Traditional card games as Gymnasium environments.")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Who read our output has left (`cardgym list | head -1`); Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (CardGymError, OSError) as error:
-        print(f"cardgym: error: {' '.join(str(error).split())}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("cardgym: interrupted", file=sys.stderr)
-        return 130
-    return 0
-
-
-# --- list ------------------------------------------------------------------------------------
-
-
-@app.command(name="list")
-def list_environments() -> None:
-    """List the environments."""
-    table = Table("environment", "game", "players", "actions", "observation", box=None)
-    for env_id, presets in cardgym.IDS.items():
-        game = cardgym.load_game(presets["game"])
-        options = game.options.of(**{k: v for k, v in presets.items() if k != "game"})
-        numbers = (game.seats(options), len(game.actions), game.layouts(options)["observation"].size)
-        table.add_row(env_id, game.title, *map(str, numbers))
-    Console().print(table)
-
-
-# --- warmup ----------------------------------------------------------------------------------
-
-
-@app.command
 def warmup() -> None:
     """Compile all games ahead, so that later programs start at once."""
     if not kernel.JIT:
@@ -86,7 +35,7 @@ def warmup() -> None:
             call()
         bar.update(len(work))
     seconds = time.perf_counter() - began
-    Console().print(
+    console().print(
         f"compiled code of {', '.join(cardgym.game_names())} is in {folder} ({seconds:.1f} s)", soft_wrap=True
     )
 
@@ -118,7 +67,3 @@ def _kernel_calls(game: Game) -> Iterator[tuple[str, Callable[[], object]]]:
         yield f"{game.name}: suits", suits
     if importlib.util.find_spec(f"cardgym.baselines.rule_bots.{game.name}") is not None:
         yield f"{game.name}: rule bot", rule_bot
-
-
-if __name__ == "__main__":
-    sys.exit(main())
