@@ -92,6 +92,27 @@ def test_policy_that_draws_is_reproducible(run: Path) -> None:
     assert once != evaluate(GAME, GAME.options(), agent, RandomAgent(), deals=10, seed=6)
 
 
+def test_values_are_those_of_the_critic(run: Path) -> None:
+    """As a search agent asks for them; a critic that sees all cards is never asked."""
+    agent = NetworkAgent.load(run / "model.pt")
+    learner = Learner(GAME, SMALL)
+    learner.network = agent.network
+    learner.games.collect(agent.network)
+    found = agent.values(Decisions(learner.batch, np.arange(32)))
+    orders = learner.games._look(seen := np.empty((32, 417), np.int8), np.empty((32, 0), np.int8))
+    assert len(np.unique(orders)) > 1
+    with torch.inference_mode():
+        expected = agent.network(torch.from_numpy(seen))[1].numpy()
+    np.testing.assert_array_equal(found, expected.astype(np.float64))
+    assert agent.options == {**agent.options, "reward": "margin"}
+    searching = load_agent(f"pimc-2-value@{run / 'model.pt'}", GAME)
+    actions = searching.act(Decisions(learner.batch, np.arange(4)), np.random.default_rng(0))
+    assert learner.batch.mask[np.arange(4), actions].all()
+    privileged = Learner(GAME, EVERYTHING)
+    with pytest.raises(InvalidOption, match="its critic sees all cards and is for training only"):
+        privileged.player().values(Decisions(privileged.batch, np.arange(4)))
+
+
 def test_learning_beats_random() -> None:
     """About 60 000 decisions are enough for a clear win; the same learner with shuffled advantages stays level."""
     settings = replace(
