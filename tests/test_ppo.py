@@ -402,10 +402,21 @@ def test_batch_restore_refuses_what_is_not_under_way() -> None:
         batch.restore(batch.states[:1].copy())
 
 
-def test_command_line_names_the_game(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["ppo", "--game", "chuine"])
+@pytest.mark.parametrize("arguments", [["--game", "chuine"], ["--game=chuine"]])
+def test_command_line_names_the_game(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["ppo", *arguments])
     with pytest.raises(SystemExit, match=r"error: unknown game 'chuine'. Did you mean 'chouine'\?"):
         command_line(Settings, "ppo", train)
+
+
+@pytest.mark.parametrize("arguments", [["--game", "shukh"], ["--seed", "3", "--game=shukh"]])
+def test_command_line_takes_the_settings_of_the_game(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[Settings] = []
+    monkeypatch.setattr("sys.argv", ["ppo", *arguments, "--entropy", "0.5"])
+    command_line(Settings, "ppo", lambda settings, console: taken.append(settings))
+    file = settings_from_file(Settings, "ppo", "shukh")
+    assert taken == [replace(file, entropy=0.5, seed=taken[0].seed)]
+    assert taken[0].canonical_suits is False
 
 
 def test_fingerprint_follows_the_layout() -> None:
