@@ -191,6 +191,12 @@ def test_wrong_files_are_refused(run: Path, tmp_path: Path) -> None:
     gone = altered("gone.pt", lambda f: f["notes"].update(game="whist"))
     with pytest.raises(InvalidRecord, match=r"made for a game that is not here: unknown game 'whist'"):
         NetworkAgent.load(gone)
+    poor = altered("poor.pt", lambda f: [f["notes"].pop(name) for name in ("hidden", "options")])
+    with pytest.raises(InvalidRecord, match="poor.pt: its notes lack options, hidden"):
+        load_agent(str(poor), GAME)
+    flat = altered("flat.pt", lambda f: f.update(notes="none"))
+    with pytest.raises(InvalidRecord, match="none of cardgym's models"):
+        load_agent(str(flat), GAME)
     odd = altered("odd.pt", lambda f: f["notes"].update(hidden=[33]))
     with pytest.raises(InvalidRecord, match="its weights do not fit its notes"):
         load_agent(str(odd), GAME)
