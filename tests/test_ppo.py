@@ -192,7 +192,7 @@ def test_wrong_files_are_refused(run: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidRecord, match=r"made for a game that is not here: unknown game 'whist'"):
         NetworkAgent.load(gone)
     poor = altered("poor.pt", lambda f: [f["notes"].pop(name) for name in ("hidden", "options")])
-    with pytest.raises(InvalidRecord, match="poor.pt: its notes lack options, hidden"):
+    with pytest.raises(InvalidRecord, match=r"poor\.pt: its notes lack options, hidden"):
         load_agent(str(poor), GAME)
     flat = altered("flat.pt", lambda f: f.update(notes="none"))
     with pytest.raises(InvalidRecord, match="none of cardgym's models"):
