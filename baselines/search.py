@@ -449,9 +449,11 @@ class PIMC(_Search):
         assert self.agent is not None
         batch = Batch(self.game, decisions.options, len(states))
         batch.states[:] = states
-        if isinstance(self.agent, ValueAgent) and self.by_value and "reward" in self.game.dtype.names:  # type: ignore[operator]
+        if isinstance(self.agent, ValueAgent) and self.by_value:
             # The network's values are in the rewards that it was trained on.
-            batch.states["reward"] = self.game.options.of(**self.agent.options).encoded()["reward"]
+            for name, number in self.game.options.of(**self.agent.options).encoded().items():
+                if name in ("reward", "reward_scale"):
+                    batch.states[name] = number
         rows = np.arange(len(states))
         batch.refresh(rows)
         found = np.zeros(len(states))
