@@ -119,6 +119,20 @@ def test_they_are_strong() -> None:
         assert result.win_rate - result.win_rate_half > bound, agent.name
 
 
+@pytest.mark.long
+def test_tree_search_is_worth_its_tree() -> None:
+    """At about the same number of play-outs and in more of them, with the rule bot's play-outs too."""
+    tree, flat = ISMCTS(GAME, 1000), PIMC(GAME, 64)
+    against_random = evaluate(GAME, OPTIONS, tree, RandomAgent(), deals=300)
+    assert against_random.win_rate - against_random.win_rate_half > 0.9
+    against_flat = evaluate(GAME, OPTIONS, tree, flat, deals=600)
+    assert against_flat.win_rate - against_flat.win_rate_half > 0.5
+    informed = evaluate(GAME, OPTIONS, PIMC(GAME, 64, "rule"), RuleAgent(GAME), deals=200)
+    assert informed.win_rate - informed.win_rate_half > 0.5
+    peeking = evaluate(GAME, OPTIONS, PIMC(GAME, 64, "rule", cheating=True), PIMC(GAME, 64, "rule"), deals=200)
+    assert peeking.win_rate - peeking.win_rate_half > 0.5
+
+
 # --- What it sees ----------------------------------------------------------------------------
 
 
