@@ -313,6 +313,15 @@ def test_a_full_tree_goes_on_without_growing(monkeypatch: pytest.MonkeyPatch) ->
     assert (visits[0] > 0).sum() == min(11, batch.mask[0].sum())
 
 
+def test_any_number_of_seats() -> None:
+    game = cardgym.load_game("shukh")
+    for players in (2, 8):
+        batch = positions(game, 4, 9, players=players, deck=52)
+        for name in ("ismcts-30", "ismcts-30-rule", "pimc-2"):
+            actions = load_agent(name, game).act(Decisions(batch, np.arange(4)), np.random.default_rng(0))
+            assert batch.mask[np.arange(4), actions].all()
+
+
 # --- Names and arguments ---------------------------------------------------------------------
 
 
