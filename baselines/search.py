@@ -237,10 +237,10 @@ def ismcts_kernel(game: Game, playouts: str) -> Callable[..., int]:
         return depth
 
     @kernel(f"{game.name}.ismcts_{playouts}", sources)
-    def ismcts(
+    def ismcts(  # type: ignore[no-untyped-def]
         start, stop, states, seats, iterations, cheating, low, high, limit, exploration, fresh,
         scratch, seen, salt, nodes, totals, size, span, path, visits, values,
-    ):  # type: ignore[no-untyped-def]  # fmt: skip
+    ):  # fmt: skip
         """Grows a tree for every position; returns the decisions simulated.
 
         ``fresh`` begins a tree, else the one in ``nodes`` goes on.  Writes to ``visits`` and ``values`` (n, actions)
