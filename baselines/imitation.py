@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from sb3_contrib import MaskablePPO
 
 from cardgym.baselines.agents import Agent, Decisions
 from cardgym.batch import Batch
@@ -77,7 +75,7 @@ def watch(game: Game, options: Options, agent: Agent, first_game: int, games: in
 
 
 def imitate(
-    model: MaskablePPO,
+    learn: Callable[[Watched, float], float],
     game: Game,
     options: Options,
     agent: Agent,
@@ -86,29 +84,28 @@ def imitate(
     progress: Callable[[int, str], None],
     seed: int = 0,
 ) -> None:
-    """Teaches a model to choose as ``agent`` does (cross entropy) and what comes of it (squared error).
+    """Teaches a learner to choose as ``agent`` does (cross entropy) and what comes of it (squared error).
 
     Values are those of undiscounted rewards.
 
     Args:
-        model: its policy is changed in place.
+        learn: one gradient step on some decisions with a learning rate; returns the cross entropy before it.
         game, options: what is played; rewards by these options.
         agent: whom to imitate, in all seats.
         decisions: about how many decisions to watch.
-        canonical_suits: does the model see suits in canonical order?
+        canonical_suits: does the learner see suits in canonical order?
         progress: called with the number of decisions so far and a note.
         seed: of the order in which decisions are learned from; the games are always the same.
     """
-    policy, generator = model.policy, np.random.default_rng(seed)
-    policy.set_training_mode(True)
+    generator = np.random.default_rng(seed)
     done, first = 0, FIRST_GAME
     while done < decisions:
-        for group in policy.optimizer.param_groups:
-            group["lr"] = LEARNING_RATE * (1.0 - 0.9 * done / decisions)
+        rate = LEARNING_RATE * (1.0 - 0.9 * done / decisions)
         watched = watch(game, options, agent, first, GAMES, canonical_suits)
         first += GAMES
         done += len(watched.action)
-        losses = [_learn(model, watched, some) for some in _minibatches(len(watched.action), generator)]
+        rows = _minibatches(len(watched.action), generator)
+        losses = [learn(Watched(*(part[some] for part in watched)), rate) for some in rows]
         progress(min(done, decisions), f"cross entropy {np.mean(losses):.2f}")
 
 
@@ -116,21 +113,3 @@ def _minibatches(size: int, generator: np.random.Generator) -> Iterator[np.ndarr
     for _ in range(PASSES):
         order = generator.permutation(size)
         yield from (order[start : start + MINIBATCH] for start in range(0, size, MINIBATCH))
-
-
-def _learn(model: MaskablePPO, watched: Watched, rows: np.ndarray) -> float:
-    """One gradient step; returns the cross entropy before it."""
-    policy = model.policy
-    values, likelihoods, _ = policy.evaluate_actions(
-        torch.from_numpy(watched.observation[rows]).float(),
-        torch.from_numpy(watched.action[rows]),
-        action_masks=watched.mask[rows].astype(bool),  # type: ignore[arg-type]
-    )
-    gains = torch.from_numpy(watched.gain[rows]).float()
-    cross_entropy = -likelihoods.mean()
-    loss = cross_entropy + model.vf_coef * torch.nn.functional.mse_loss(values.flatten(), gains)
-    policy.optimizer.zero_grad()
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(policy.parameters(), model.max_grad_norm)
-    policy.optimizer.step()
-    return cross_entropy.item()

@@ -20,29 +20,17 @@ setting is a flag; their defaults come from ``cardgym/configs/ppo_sb3_<game>.tom
 from __future__ import annotations
 
 import dataclasses
-import functools
-import itertools
-import sys
 import time
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from cardgym.errors import CardGymError, InvalidOption, MissingExtra, require
+from cardgym.errors import CardGymError, InvalidOption, require_for_script
 
-try:
-    for _module in ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "matplotlib"):
-        require(_module, "train")
-except MissingExtra as error:
-    if __name__ == "__main__":
-        sys.exit(f"error: {error}")
-    raise
+require_for_script(__name__, ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "matplotlib"), "train")
 
 import torch
-import tyro
 from rich.console import Console
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
@@ -54,10 +42,10 @@ from torch import nn
 import cardgym
 from cardgym.baselines import sb3_agent
 from cardgym.baselines.agents import load_agent
-from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_table, write_json, write_records
-from cardgym.baselines.imitation import imitate
-from cardgym.baselines.plots import learning_curve
+from cardgym.baselines.evaluate import Result, write_json
+from cardgym.baselines.imitation import Watched, imitate
 from cardgym.baselines.sb3_agent import SB3Agent, ScaledObservation
+from cardgym.baselines.training import Ladder, Line, command_line, report, run_folder, win_rates
 from cardgym.envs.vector_env import CardVectorEnv
 from cardgym.game import Game
 from cardgym.progress import Bar
@@ -109,7 +97,7 @@ class Settings:
     network: tuple[int, ...] = (256, 256)
     """hidden layers of policy and value network"""
     opponents: tuple[str, ...] = ("rule", "random")
-    """agents in the other seats: "random", "rule", search agents such as "mc-16", files of saved models"""
+    """agents in the other seats: "random", "rule", search agents such as "pimc-16", files of saved models"""
     opponent_weights: tuple[float, ...] = (3.0, 1.0)
     """how often each of them is drawn"""
     canonical_suits: bool = True
@@ -126,31 +114,6 @@ class Settings:
     """duplicate deals of the final evaluation"""
     record_games: int = 100
     """evaluation deals whose games are recorded"""
-
-
-def settings_from_file(game: str) -> Settings:
-    """The settings of the game's file in ``cardgym.configs``.
-
-    Raises:
-        CardGymError: there is none for this game.
-    """
-    name = f"ppo_sb3_{game}.toml"
-    file = resources.files("cardgym.configs") / name
-    if not file.is_file():
-        raise CardGymError(f"{game}: there is no configuration {name} in cardgym.configs")
-    values = tomllib.loads(file.read_text())
-    lists = {k: tuple(v) for k, v in values.items() if isinstance(v, list)}
-    return Settings(game=game, **{**values, **lists})
-
-
-class Line:
-    """A value that falls in a straight line from start to end of training (called with what remains, 1 ... 0)."""
-
-    def __init__(self, start: float, end: float) -> None:
-        self.start, self.end = start, end
-
-    def __call__(self, remaining: float) -> float:
-        return self.end + (self.start - self.end) * remaining
 
 
 def make_envs(game: Game, settings: Settings, seed: int) -> VecMonitor:
@@ -231,6 +194,29 @@ def fixed_settings(settings: Settings) -> dict[str, Any]:
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if k not in free}
 
 
+def imitation_step(model: MaskablePPO) -> Callable[[Watched, float], float]:
+    """One gradient step of a model on decisions of another agent, as :func:`imitate` asks for it."""
+    policy = model.policy
+    policy.set_training_mode(True)
+
+    def step(part: Watched, rate: float) -> float:
+        policy.optimizer.param_groups[0]["lr"] = rate
+        values, likelihoods, _ = policy.evaluate_actions(
+            torch.from_numpy(part.observation).float(),
+            torch.from_numpy(part.action),
+            action_masks=part.mask.astype(bool),  # type: ignore[arg-type]
+        )
+        cross_entropy = -likelihoods.mean()
+        value_loss = nn.functional.mse_loss(values.flatten(), torch.from_numpy(part.gain).float())
+        policy.optimizer.zero_grad()
+        (cross_entropy + model.vf_coef * value_loss).backward()
+        nn.utils.clip_grad_norm_(policy.parameters(), model.max_grad_norm)
+        policy.optimizer.step()
+        return float(cross_entropy.detach())
+
+    return step
+
+
 def save(model: MaskablePPO, path: Path) -> None:
     """Saves a model aside and renames it into place."""
     aside = path.with_name(path.stem + ".part.zip")
@@ -260,7 +246,7 @@ class Watch(BaseCallback):
             curve.append(self.judge(self.num_timesteps))
             save(self.model, self.folder / "checkpoint.zip")
             write_json(self.folder / "curve.json", curve)
-            self._note = "  ".join(f"v {r['against']} {100 * r['win_rate']:.0f} %" for r in curve[-1]["results"])
+            self._note = win_rates(curve[-1])
         self.model.ent_coef = self._entropy(1.0 - min(1.0, self.num_timesteps / self.settings.decisions))
 
     def _on_step(self) -> bool:
@@ -287,8 +273,7 @@ def train(settings: Settings, console: Console) -> list[Result]:
     if settings.num_games * settings.steps % settings.minibatch:
         size = settings.num_games * settings.steps
         raise InvalidOption(f"minibatch={settings.minibatch} does not divide num_games * steps = {size}")
-    folder = settings.out if settings.out is not None else Path("runs") / settings.game
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = run_folder(settings.out, settings.game)
     torch.set_num_threads(settings.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     set_random_seed(settings.seed)
@@ -297,18 +282,25 @@ def train(settings: Settings, console: Console) -> list[Result]:
     write_json(folder / "settings.json", {**dataclasses.asdict(settings), "out": str(folder)})
     model.set_logger(configure(str(folder), ["csv", "tensorboard"]))
 
-    opponents = [load_agent(name, game) for name in ("random", "rule")]
+    ladder = Ladder(game, settings.curve_deals)
 
     def judge(decisions: int) -> dict[str, Any]:
-        player = SB3Agent(model, game, settings.canonical_suits)
-        results = [evaluate(game, game.options(), player, o, settings.curve_deals) for o in opponents]
-        return {"decisions": decisions, "results": [dataclasses.asdict(r) for r in results]}
+        return ladder.judge(SB3Agent(model, game, settings.canonical_suits), decisions)
 
     began = time.perf_counter()
     if settings.imitate and not settings.resume:
         options, canonical = game.options.of(**settings.options), settings.canonical_suits
         with Bar("learning from the rule bot", settings.imitate, console) as bar:
-            imitate(model, game, options, opponents[1], settings.imitate, canonical, bar.update, settings.seed)
+            imitate(
+                imitation_step(model),
+                game,
+                options,
+                ladder.rungs[1],
+                settings.imitate,
+                canonical,
+                bar.update,
+                settings.seed,
+            )
     left = settings.decisions - model.num_timesteps
     update = settings.num_games * settings.steps
     with Bar(f"training on {game.title}", -(-settings.decisions // update) * update, console) as bar:
@@ -317,46 +309,11 @@ def train(settings: Settings, console: Console) -> list[Result]:
     console.print(f"trained on {model.num_timesteps} decisions in {time.perf_counter() - began:.0f} s")
     model.cardgym_curve.append(judge(model.num_timesteps))
     save(model, folder / "model.zip")
-    write_json(folder / "curve.json", model.cardgym_curve)
-    return report(game, settings, model, folder, console)
-
-
-def report(game: Game, settings: Settings, model: NotedPPO, folder: Path, console: Console) -> list[Result]:
-    """The final evaluation, its table, the picture and the record of games."""
-    player = SB3Agent(model, game, settings.canonical_suits)
-    rivals = [load_agent(name, game) for name in ("random", "rule")]
-    pairs = [(player, rivals[0]), (player, rivals[1]), (rivals[1], rivals[0])]
-    results = []
-    games = settings.deals * (int(game.team_of(game.options()).max()) + 1)
-    with Bar("evaluating", len(pairs) * games, console) as bar:
-        for k, (agent, against) in enumerate(pairs):
-            count = functools.partial(_count, bar, k * games)
-            results.append(evaluate(game, game.options(), agent, against, settings.deals, progress=count))
-    write_json(folder / "results.json", [dataclasses.asdict(r) for r in results])
-    learning_curve(model.cardgym_curve, f"{game.title}: MaskablePPO, seed {settings.seed}", folder / "curve.png")
-    deals = range(FIRST_DEAL, FIRST_DEAL + settings.record_games)
-    write_records(folder / "games.jsonl", game, game.options(), player, rivals[1], deals)
-    console.print(results_table(results, f"{game.title}, duplicate deals from seed {FIRST_DEAL}, greedy play"))
-    written = ("model.zip", "curve.png", "results.json", "games.jsonl", "progress.csv")
-    console.print("written: " + ", ".join(str(folder / name) for name in written), soft_wrap=True)
-    return results
-
-
-def _count(bar: Bar, before: int, done: int) -> None:
-    bar.update(before + done)
-
-
-def main() -> None:
-    """The command line: flags over the game's file of settings."""
-    try:
-        arguments = sys.argv[1:]
-        game = next((b for a, b in itertools.pairwise(arguments) if a == "--game"), "chouine")
-        cardgym.load_game(game)
-        settings = tyro.cli(Settings, default=settings_from_file(game), args=arguments)
-        train(settings, Console())
-    except CardGymError as error:
-        sys.exit(f"error: {error}")
+    console.print(f"written: {folder / 'model.zip'}", soft_wrap=True)
+    player, title = SB3Agent(model, game, settings.canonical_suits), f"{game.title}: MaskablePPO, seed {settings.seed}"
+    curve = model.cardgym_curve
+    return report(game, player, curve, title, folder, console, settings.deals, settings.record_games)
 
 
 if __name__ == "__main__":
-    main()
+    command_line(Settings, "ppo_sb3", train)

@@ -86,10 +86,17 @@ class SB3Agent:
     Attributes:
         name: for tables.
         greedy: play the most probable action; False draws from the policy.
+        options: the rule options that it was trained with, as keyword arguments.
     """
 
     def __init__(
-        self, model: MaskablePPO, game: Game, canonical_suits: bool, name: str = "ppo", greedy: bool = True
+        self,
+        model: MaskablePPO,
+        game: Game,
+        canonical_suits: bool,
+        name: str = "ppo",
+        greedy: bool = True,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         """Takes a model in memory.
 
@@ -98,9 +105,10 @@ class SB3Agent:
             game: the game.
             canonical_suits: was it trained with suits in canonical order?
             name: for tables.
-            greedy: see above.
+            greedy, options: see above.
         """
         self.model, self.name, self.greedy = model, name, greedy
+        self.options = dict(options or {})
         self._suits = SuitRelabelling(game) if canonical_suits else None
 
     @classmethod
@@ -112,7 +120,7 @@ class SB3Agent:
         """
         found = read_notes(path, game)
         model = MaskablePPO.load(path, device="cpu")
-        return cls(model, game, found["canonical_suits"], Path(path).stem, greedy)
+        return cls(model, game, found["canonical_suits"], Path(path).stem, greedy, found["options"])
 
     def act(self, decisions: Decisions, generator: np.random.Generator) -> np.ndarray:
         observations, masks = decisions.observation, decisions.mask
@@ -125,6 +133,16 @@ class SB3Agent:
             logits = logits + generator.gumbel(size=logits.shape)
         actions = logits.argmax(axis=1)
         return self._suits.actions(actions, orders) if self._suits is not None else actions
+
+    def values(self, decisions: Decisions) -> np.ndarray:
+        """The value network's expectation of the rewards still to come for the seat to act, float64, shape (n,)."""
+        observations = decisions.observation
+        if self._suits is not None:
+            observations = self._suits.encoding("observation", observations, self._suits.orders(observations))
+        self.model.policy.set_training_mode(False)
+        with torch.no_grad():
+            values = self.model.policy.predict_values(torch.from_numpy(observations).float())
+        return values.numpy().astype(np.float64)[:, 0]
 
     def _logits(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         policy = self.model.policy

@@ -71,6 +71,9 @@ def contenders(env_id: str, threads: int, sizes: tuple[int, ...]) -> Iterator[Co
     if _installed("stable_baselines3"):
         yield Contender(env_id, f"SB3 VecEnv, {SB3_GAMES} games, decisions of the learner", _sb3(env_id))
     yield Contender(env_id, "play-outs, no observation", _playout(env_id, main))
+    for playouts in ("random", "rule"):
+        yield Contender(env_id, f"PIMC search, 64 worlds, {playouts} play-outs", _pimc(env_id, playouts))
+    yield Contender(env_id, "ISMCTS search, 1,000 iterations, random play-outs", _ismcts(env_id))
 
 
 def peers() -> Iterator[Contender]:
@@ -180,6 +183,39 @@ def _playout(env_id: str, games: int) -> Callable[[int], Timing]:
             decisions += playout(batch.game, states, seed)
             seconds += perf_counter() - start
         return Timing(decisions, seconds, None)
+
+    return run
+
+
+def _pimc(env_id: str, playouts: str) -> Callable[[int], Timing]:
+    from cardgym.baselines.search import PIMC
+
+    batch = batch_of(env_id, 1)
+    return _searches(batch, PIMC(batch.game, 64, playouts))
+
+
+def _ismcts(env_id: str) -> Callable[[int], Timing]:
+    from cardgym.baselines.search import ISMCTS
+
+    batch = batch_of(env_id, 1)
+    return _searches(batch, ISMCTS(batch.game, 1000))
+
+
+def _searches(batch: Batch, agent: Any) -> Callable[[int], Timing]:
+    """Decisions simulated while ``agent`` searches one position after the other of one game after the other."""
+    from cardgym.baselines.agents import Decisions
+
+    generator = np.random.default_rng(0)
+
+    def run(steps: int) -> Timing:
+        agent.simulated, seconds = 0, 0.0
+        while agent.simulated < steps:
+            decisions = Decisions(batch, np.arange(1))
+            start = perf_counter()
+            actions = agent.act(decisions, generator)
+            seconds += perf_counter() - start
+            batch.step(actions, autoreset=True)
+        return Timing(agent.simulated, seconds, None)
 
     return run
 

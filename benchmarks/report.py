@@ -109,12 +109,21 @@ def write_page(results: dict[str, Any], page: Path) -> None:
     Raises:
         ValueError: the page lacks the marks.
     """
+    write_between(page, BEGIN, END, markdown(results))
+
+
+def write_between(page: Path, begin: str, end: str, made: str) -> None:
+    """Puts a text between two marks of a page.
+
+    Raises:
+        ValueError: the page lacks the marks.
+    """
     text = page.read_text(encoding="utf-8")
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"{page} needs the lines {BEGIN!r} and {END!r}, once each")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    _replace(page, f"{before}{BEGIN}\n\n{markdown(results)}\n{END}{after}".encode())
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ValueError(f"{page} needs the lines {begin!r} and {end!r}, once each")
+    before, rest = text.split(begin)
+    after = rest.split(end)[1]
+    _replace(page, f"{before}{begin}\n\n{made}\n{end}{after}".encode())
 
 
 def write_json(results: dict[str, Any], file: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardgym import rng
-from cardgym.errors import EpisodeOver, IllegalAction, InvalidAction, InvalidOption
+from cardgym.errors import EpisodeOver, IllegalAction, InvalidAction, InvalidOption, InvalidState
 from cardgym.game import Game, Options
 from cardgym.kernel import helper, kernel
 
@@ -386,18 +386,35 @@ class Batch:
         self._spread(n, self._kernels.encode, rows, seats, self.states, mask, observation, past, out["state"])
         return Views(observation, mask, past, out["state"])
 
-    def refresh(self, row: int) -> None:
-        """Writes the buffers of one game anew, after its state was replaced from outside."""
-        s = self.states[row]
-        player = int(s["player"])
-        view = self.views(np.array([player]), np.array([row]), self.encodings)
-        self.mask[row] = view.mask[0]
-        self.observation[row] = view.observation[0]
+    def refresh(self, rows: np.ndarray | int) -> None:
+        """Writes the buffers of some games anew, after their states were replaced from outside."""
+        rows = np.atleast_1d(rows)
+        players = self.states["player"][rows]
+        view = self.views(players, rows, self.encodings)
+        self.mask[rows] = view.mask
+        self.observation[rows] = view.observation
         for buffer, fresh in ((self.history, view.history), (self.state, view.state)):
             if buffer.shape[1]:
-                buffer[row] = fresh[0]
-        self.players[row], self.over[row], self.started[row] = player, bool(s["over"]), True
-        self.rewards[row] = 0.0
+                buffer[rows] = fresh
+        self.players[rows], self.over[rows], self.started[rows] = players, self.states["over"][rows] != 0, True
+        self.rewards[rows] = 0.0
+
+    def restore(self, states: np.ndarray) -> None:
+        """Takes over saved states of games under way, and writes all buffers of what is seen anew.
+
+        Args:
+            states: structured array, shape (num_games,), of this game and these options; none of them over.
+        """
+        if states.dtype != self.states.dtype or states.shape != self.states.shape or states["over"].any():
+            raise InvalidState(f"{self.game.name}: these are not the states of {self.num_games} games under way")
+        self.states[:] = states
+        self.players[:] = states["player"]
+        view = self.views(self.players, None, self.encodings)
+        self.mask[:], self.observation[:] = view.mask, view.observation
+        for buffer, fresh in ((self.history, view.history), (self.state, view.state)):
+            if buffer.shape[1]:
+                buffer[:] = fresh
+        self.started[:], self.over[:], self.rewards[:] = True, False, 0.0
 
     def _spread(self, n: int, function: Callable[..., Any], *args: Any) -> None:
         """Runs a kernel over 0 ... n - 1, divided among the threads."""

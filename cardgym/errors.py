@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
@@ -104,3 +105,22 @@ def require(module: str, extra: str) -> ModuleType:
         if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
             raise
         raise MissingExtra(f"this needs {module!r}, which is not installed: pip install 'cardgym[{extra}]'") from error
+
+
+def require_for_script(name: str, modules: Iterable[str], extra: str) -> None:
+    """Imports what a script needs; run as a script it ends with one line where something is missing.
+
+    Args:
+        name: ``__name__`` of the module that asks.
+        modules, extra: see :func:`require`.
+
+    Raises:
+        MissingExtra: the module that asks is imported rather than run.
+    """
+    try:
+        for module in modules:
+            require(module, extra)
+    except MissingExtra as error:
+        if name == "__main__":
+            sys.exit(f"error: {error}")
+        raise

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import cardgym
-from cardgym.baselines.agents import Decisions, RandomAgent, RuleAgent, act_by_assignment, load_agent
+from cardgym.baselines.agents import (
+    CallableAgent,
+    Decisions,
+    RandomAgent,
+    RuleAgent,
+    act_by_assignment,
+    load_agent,
+    load_agents,
+)
 from cardgym.baselines.evaluate import evaluate
 from cardgym.batch import Batch, resample, sample
-from cardgym.errors import CardGymError
+from cardgym.errors import CardGymError, IllegalAction, InvalidAction
 
 GAMES = [cardgym.load_game(name) for name in cardgym.game_names()]
 
@@ -100,9 +110,96 @@ def test_chouine_rule_bot_beats_random() -> None:
     assert result.margin > 50
 
 
-def test_load_agent(tmp_path: Path) -> None:
+# --- Names and functions -----------------------------------------------------------------------
+
+
+def first_legal(decisions: Decisions, generator: np.random.Generator) -> np.ndarray:
+    return decisions.mask.argmax(axis=1)
+
+
+NOT_A_FUNCTION = 7
+
+
+def test_load_agent() -> None:
     game = GAMES[0]
     assert load_agent("random", game).name == "random"
     assert load_agent("rule", game).name == "rule"
-    with pytest.raises(CardGymError, match="unknown agent 'rul': neither 'random', 'rule', 'mc-64' nor the file"):
+    assert load_agent("pimc-4", game, threads=2).threads == 2  # type: ignore[attr-defined]
+    with pytest.raises(CardGymError, match="unknown agent 'rul'; there is no such file, and agents are named like"):
         load_agent("rul", game)
+    with pytest.raises(CardGymError, match="agent 'rule' has no policy to draw from"):
+        load_agent("sampled:rule", game)
+
+
+def test_agents_of_one_name_are_told_apart() -> None:
+    names = ("pimc-8@rule", "rule", f"{__name__}:first_legal", "rule")
+    assert [a.name for a in load_agents(names[:3], GAMES[0])] == list(names[:3])
+    assert [a.name for a in load_agents((names[1], "pimc-8"), GAMES[0])] == ["rule", "pimc-8"]
+
+
+def test_a_function_plays() -> None:
+    game = GAMES[0]
+    agent = load_agent(f"{__name__}:first_legal", game)
+    assert agent.name == f"{__name__}:first_legal"
+    result = evaluate(game, game.options(), agent, RandomAgent(), deals=5)
+    assert result.games == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_module:f", "cannot import 'no_such_module'"),
+        (f"{__name__}:first_lega", "has no 'first_lega'. Did you mean 'first_legal'"),
+        (f"{__name__}:NOT_A_FUNCTION", "NOT_A_FUNCTION is a int, not a function"),
+    ],
+)
+def test_wrong_functions(name: str, message: str) -> None:
+    with pytest.raises(CardGymError, match=message):
+        load_agent(name, GAMES[0])
+
+
+@pytest.mark.parametrize(
+    ("returned", "error", "message"),
+    [
+        (lambda d: None, InvalidAction, "must return 3 integers.*it returned NoneType"),
+        (lambda d: d.mask.argmax(axis=1) + 0.5, InvalidAction, "must return 3 integers.*ndarray of float64"),
+        (lambda d: d.mask, InvalidAction, r"shape \(3, 51\)"),
+        (lambda d: [0, 0], InvalidAction, r"list of int64, shape \(2,\)"),
+        (lambda d: [-1, 0, 0], InvalidAction, "'f' chose action -1 for position 0: actions of chouine are 0 ... 50"),
+        (lambda d: d.mask.argmin(axis=1), IllegalAction, "agent 'f': chouine: seat . may not take action"),
+    ],
+)
+def test_what_a_function_returns_is_checked(returned: Any, error: type[Exception], message: str) -> None:
+    batch = Batch(cardgym.load_game("chouine"), None, 3)
+    batch.reset(range(3))
+    with pytest.raises(error, match=message):
+        CallableAgent(lambda decisions, generator: returned(decisions), "f").act(
+            Decisions(batch, np.arange(3)), np.random.default_rng(0)
+        )
+
+
+def test_a_saved_model_plays_draws_and_values(tmp_path: Path) -> None:
+    """As it is, sampled, in the play-outs of a search and at its leaves."""
+    pytest.importorskip("sb3_contrib")
+    from cardgym.baselines import ppo_sb3
+
+    game = cardgym.load_game("chouine")
+    settings = replace(ppo_sb3.settings_from_file("chouine"), num_games=4, steps=4, minibatch=16, network=(8,))
+    path = tmp_path / "tiny.zip"
+    ppo_sb3.save(ppo_sb3.make_model(game, settings), path)
+    batch = scattered(game, 20)
+    decisions = Decisions(batch, np.arange(20))
+    greedy, sampled = load_agent(str(path), game), load_agent(f"sampled:{path}", game)
+    assert (greedy.name, sampled.name) == ("tiny", "tiny (sampled)")
+    plays = [greedy.act(decisions, np.random.default_rng(i)) for i in range(2)]
+    draws = [sampled.act(decisions, np.random.default_rng(i)) for i in range(2)]
+    np.testing.assert_array_equal(*plays)
+    assert (draws[0] != draws[1]).any()
+    for name, shown in ((f"pimc-2@{path}", "pimc-2@tiny"), (f"pimc-2-value@{path}", "pimc-2-value@tiny")):
+        search = load_agent(name, game)
+        assert search.name == shown
+        actions = search.act(decisions, np.random.default_rng(0))
+        assert batch.mask[np.arange(20), actions].all()
+    values = greedy.values(decisions)  # type: ignore[attr-defined]
+    assert (values.shape, values.dtype) == ((20,), np.float64)
+    assert len(set(values)) > 10

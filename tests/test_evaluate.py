@@ -11,20 +11,34 @@ import pytest
 import cardgym
 from cardgym import records
 from cardgym.baselines import evaluate as module
-from cardgym.baselines.agents import RandomAgent, RuleAgent
+from cardgym.baselines.agents import Decisions, RandomAgent, RuleAgent
 from cardgym.baselines.evaluate import (
     FIRST_DEAL,
+    Z95,
     Arguments,
     Games,
+    detectable,
     evaluate,
+    game_and_options,
+    mirrored,
     play_duplicate,
     ratio_interval,
     summarise,
     write_records,
 )
+from cardgym.errors import UnknownGame
 
 GAME = cardgym.load_game("chouine")
 OPTIONS = GAME.options()
+
+
+class Fixed:
+    """Plays the last legal action."""
+
+    name = "last"
+
+    def act(self, decisions: Decisions, generator: np.random.Generator) -> np.ndarray:
+        return decisions.mask.shape[1] - 1 - decisions.mask[:, ::-1].argmax(axis=1)
 
 
 def test_summary_of_a_case_worked_out_by_hand() -> None:
@@ -33,11 +47,14 @@ def test_summary_of_a_case_worked_out_by_hand() -> None:
     margins = np.array([[10.0, 30.0], [4.0, -4.0], [0.0, 20.0]])
     scores = np.array([[70.0, 80.0], [50.0, 60.0], [60.0, 70.0]])
     roles = [["dealer", "other"], ["dealer", "other"], ["other", "other"]]
-    r = summarise(Games(rewards, scores, margins, roles, []), "a", "b", 7, 0)
+    r = summarise(Games(rewards, -rewards, rewards > 0, rewards < 0, scores, margins, roles), "a", "b", 7, 0)
     assert (r.deals, r.games, r.decided) == (3, 6, 5)
     assert r.win_rate == pytest.approx(4 / 5)
     # residuals won - 0.8 * decided: 0.4, -0.6, 0.2; their variance 0.28; sqrt(3 * 0.28) / 5
     assert r.win_rate_half == pytest.approx(1.959964 * np.sqrt(0.84) / 5)
+    assert r.win_rate_detectable == pytest.approx((1.959964 + 0.841621) * np.sqrt(0.84) / 5)
+    assert r.reward == pytest.approx(0.5)
+    assert r.reward_half == pytest.approx(1.959964 * 0.5 / np.sqrt(3))
     assert r.margin == pytest.approx(10.0)
     assert r.margin_half == pytest.approx(1.959964 * 10 / np.sqrt(3))
     assert r.by_seat == (1.0, pytest.approx(2 / 3))
@@ -47,6 +64,46 @@ def test_summary_of_a_case_worked_out_by_hand() -> None:
         ("dealer", 2, 60.0),
         ("other", 4, 67.5),
     ]
+
+
+def test_detectable_difference_is_found_in_four_experiments_of_five() -> None:
+    generator = np.random.default_rng(0)
+    deals = 400
+    half = Z95 * 1.3 / np.sqrt(deals)
+    means = detectable(half) + generator.normal(0, 1.3 / np.sqrt(deals), 20_000)
+    assert (means > half).mean() == pytest.approx(0.8, abs=0.01)
+
+
+def test_every_game_compares_a_seat_with_all_others() -> None:
+    """Four places of Shukh: the first is ahead of three, the last behind three; equal play gives one half."""
+    game = cardgym.load_game("shukh")
+    played = play_duplicate(game, game.options(), RuleAgent(game), RuleAgent(game), range(40))
+    assert played.rewards.shape == (40, 4)
+    np.testing.assert_array_equal(played.ahead + played.behind, 3)
+    np.testing.assert_allclose(played.rewards, (played.ahead - played.behind) / 3)
+    np.testing.assert_allclose(played.others, -played.rewards / 3)
+    np.testing.assert_array_equal(played.scores, 4 - played.ahead)
+    np.testing.assert_array_equal(played.ahead.sum(axis=1), 6)
+    assert summarise(played, "a", "b", 0, 0).win_rate == 0.5
+
+
+def test_mirrored_games_are_those_of_the_other_agent() -> None:
+    last = Fixed()
+    there = play_duplicate(GAME, OPTIONS, RuleAgent(GAME), last, range(60))
+    back = play_duplicate(GAME, OPTIONS, last, RuleAgent(GAME), range(60))
+    for name in ("rewards", "others", "ahead", "behind", "scores", "margins"):
+        np.testing.assert_array_equal(getattr(mirrored(there), name), getattr(back, name))
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int] = []
+    whole = play_duplicate(GAME, OPTIONS, RuleAgent(GAME), Fixed(), range(30), keep_actions=True)
+    monkeypatch.setattr(module, "BLOCK", 14)
+    parts = play_duplicate(GAME, OPTIONS, RuleAgent(GAME), Fixed(), range(30), 0, True, done.append)
+    np.testing.assert_array_equal(whole.margins, parts.margins)
+    assert whole.actions == parts.actions
+    assert done == sorted(done)
+    assert done[-1] == 60
 
 
 def test_ratio_interval_covers() -> None:
@@ -72,20 +129,6 @@ def test_duplicate_deals_are_the_same_cards_with_seats_exchanged() -> None:
     np.testing.assert_array_equal(played.rewards.sum(axis=1), 0)
     np.testing.assert_array_equal(played.margins.sum(axis=1), 0)
     assert all(first == second for first, second in played.actions)
-
-
-def test_exchanging_the_agents_mirrors_the_result() -> None:
-    class Last:
-        name = "last"
-
-        def act(self, decisions, generator):  # type: ignore[no-untyped-def]
-            return decisions.mask.shape[1] - 1 - decisions.mask[:, ::-1].argmax(axis=1)
-
-    there = evaluate(GAME, OPTIONS, RuleAgent(GAME), Last(), deals=60)
-    back = evaluate(GAME, OPTIONS, Last(), RuleAgent(GAME), deals=60)
-    assert there.win_rate == pytest.approx(1 - back.win_rate)
-    assert there.margin == pytest.approx(-back.margin)
-    assert there.win_rate_half == pytest.approx(back.win_rate_half)
 
 
 def test_same_seeds_same_result() -> None:
@@ -114,6 +157,14 @@ def test_records_of_evaluation_games_verify(tmp_path: Path) -> None:
     assert [r.agents for r in read[:2]] == [("rule", "random"), ("random", "rule")]
     for record in read:
         records.verify(record)
+
+
+def test_games_go_by_name_or_id() -> None:
+    assert game_and_options("chouine") == (GAME, OPTIONS)
+    assert game_and_options("ChouineMatch-v0") == (GAME, GAME.options.of(episode="match"))
+    for wrong in ("chouin", "Chouin-v0"):
+        with pytest.raises(UnknownGame, match="Did you mean"):
+            game_and_options(wrong)
 
 
 def test_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

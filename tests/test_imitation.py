@@ -13,12 +13,15 @@ from sb3_contrib import MaskablePPO
 from test_training import SMALL
 
 import cardgym
+from cardgym.baselines import ppo
 from cardgym.baselines.agents import RandomAgent, RuleAgent
 from cardgym.baselines.evaluate import evaluate
 from cardgym.baselines.imitation import FIRST_GAME, imitate, watch
-from cardgym.baselines.ppo_sb3 import make_model, train
+from cardgym.baselines.ppo_sb3 import imitation_step, make_model, train
 from cardgym.baselines.sb3_agent import SB3Agent
+from cardgym.baselines.training import settings_from_file
 from cardgym.batch import Batch
+from cardgym.errors import InvalidOption
 from cardgym.suits import SuitRelabelling
 
 GAME = cardgym.load_game("chouine")
@@ -66,7 +69,8 @@ def test_a_model_comes_to_choose_as_the_bot_does() -> None:
         return float(((values.ravel() - other.gain) ** 2).mean())
 
     before, told = (agreement(), error()), []
-    imitate(model, GAME, GAME.options(), RuleAgent(GAME), 30_000, True, lambda done, note: told.append((done, note)))
+    step, rule = imitation_step(model), RuleAgent(GAME)
+    imitate(step, GAME, GAME.options(), rule, 30_000, True, lambda done, note: told.append((done, note)))
     after = (agreement(), error())
     assert after[0] > max(0.6, before[0] + 0.2)
     assert after[1] < before[1]
@@ -86,3 +90,26 @@ def test_training_begins_with_it(tmp_path: Path) -> None:
     assert results[0] == results[1]
     assert "learning from the rule bot: 100 %" in (tmp_path / "a.txt").read_text()
     assert MaskablePPO.load(tmp_path / "a" / "model.zip").cardgym_settings["imitate"] == 1000
+
+
+def test_the_native_learner_comes_to_choose_as_the_bot_does() -> None:
+    settings = replace(
+        settings_from_file(ppo.Settings, "ppo", "chouine"),
+        num_games=32, steps=32, minibatch=256, network=(64,), precision="float32", imitate=30_000, curve_deals=10,
+    )  # fmt: skip
+    learner = ppo.Learner(GAME, settings)
+    other = watch(GAME, OPTIONS, RuleAgent(GAME), FIRST_GAME - 100, 100, True)
+
+    def judged() -> tuple[float, float]:
+        with torch.inference_mode():
+            logits, values = learner.network(torch.from_numpy(other.observation))
+        best = np.where(other.mask, logits.numpy(), -np.inf).argmax(axis=1)
+        return float((best == other.action).mean()), float(((values.numpy() - other.gain) ** 2).mean())
+
+    before = judged()
+    learner.prepare(Console(quiet=True))
+    after = judged()
+    assert after[0] > max(0.6, before[0] + 0.2)
+    assert after[1] < before[1]
+    with pytest.raises(InvalidOption, match="imitate=1000 goes with a critic"):
+        replace(settings, imitate=1000, critic="state")

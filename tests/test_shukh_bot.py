@@ -74,7 +74,8 @@ def test_beats_random_play(deck: int, players: int, best: float, memory: str) ->
     options = GAME.options.of(deck=deck, players=players, memory=memory)
     result = evaluate(GAME, options, BOT, RandomAgent(), deals=100, first_deal=5)
     assert result.score + result.score_half < best
-    assert result.win_rate > 0.95
+    # ahead of so many of the other players
+    assert result.win_rate - result.win_rate_half > 1 - (best - 1) / (players - 1)
 
 
 def test_seldom_stalls() -> None:

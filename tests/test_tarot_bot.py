@@ -91,6 +91,23 @@ def test_does_not_throw_the_petit_under_a_higher_trump() -> None:
     assert advice(friendly) == "T1"
 
 
+def test_knows_which_suit_was_led() -> None:
+    """The taker has ruffed a diamond; a partner behind will follow suit, so the jack would be lost."""
+    taker = " ".join(f"T{rank}" for rank in range(2, 20))
+    defender = " ".join(["JD", "10D", *PACK[:13], *PACK[42:45]])  # clubs and spades
+    table = Table(["2D", taker, defender, ""]).do("pass", "garde contre", "no slam", "2D", "T6")
+    assert table.legal == {"JD", "10D"}
+    assert advice(table) == "10D"
+
+
+def test_takes_with_the_lowest_trump_that_does() -> None:
+    """The last to play has no use for the 21 where the 13 wins."""
+    defender = " ".join(["T21", "T17", "T13", *PACK[:14], "KS"])
+    table = Table(["CH", "3H", "4H", defender]).do("garde contre", "no slam", "CH", "3H", "4H")
+    assert table.legal == {"T21", "T17", "T13"}
+    assert advice(table) == "T13"
+
+
 def test_saves_the_excuse_from_the_last_trick() -> None:
     """It goes before the last trick, in which it would be lost."""
     bot = RuleAgent(GAME)

@@ -19,17 +19,17 @@ from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 import cardgym
 from cardgym import records
-from cardgym.baselines import ppo_sb3
 from cardgym.baselines.agents import RandomAgent, RuleAgent, load_agent
 from cardgym.baselines.evaluate import evaluate
-from cardgym.baselines.ppo_sb3 import Settings, settings_from_file, train
+from cardgym.baselines.ppo_sb3 import Settings, train
 from cardgym.baselines.sb3_agent import SB3Agent
+from cardgym.baselines.training import command_line, settings_from_file
 from cardgym.errors import CardGymError, InvalidOption, InvalidRecord
 from cardgym.wrappers import SB3VecEnv, SelfPlay, VectorCanonicalSuits, VectorSelfPlay
 
 GAME = cardgym.load_game("chouine")
 SMALL = replace(
-    settings_from_file("chouine"),
+    settings_from_file(Settings, "ppo_sb3", "chouine"),
     decisions=2048, num_games=32, steps=16, minibatch=256, epochs=2, network=(32,), curve_points=2,
     curve_deals=10, deals=20, record_games=3,
 )  # fmt: skip
@@ -218,11 +218,11 @@ def test_settings(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monkey
     with pytest.raises(InvalidOption, match=r"minibatch=300 does not divide num_games \* steps = 512"):
         train(replace(SMALL, minibatch=300), Console(quiet=True))
     with pytest.raises(CardGymError, match=r"no configuration ppo_sb3_whist.toml"):
-        settings_from_file("whist")
-    assert isinstance(settings_from_file("chouine"), Settings)
+        settings_from_file(Settings, "ppo_sb3", "whist")
+    assert isinstance(settings_from_file(Settings, "ppo_sb3", "chouine"), Settings)
     monkeypatch.setattr("sys.argv", ["ppo_sb3", "--game", "chuine"])
     with pytest.raises(SystemExit, match=r"error: unknown game 'chuine'. Did you mean 'chouine'\?"):
-        ppo_sb3.main()
+        command_line(Settings, "ppo_sb3", train)
 
 
 @pytest.mark.parametrize("missing", ["torch", "sb3_contrib", "matplotlib"])
@@ -240,7 +240,7 @@ runpy.run_module("cardgym.baselines.ppo_sb3", run_name="__main__")
 @pytest.mark.long
 def test_shipped_settings_reach_their_band(tmp_path: Path) -> None:
     """What ``make train`` promises: 90 % of decided deals against random, over 2 000 duplicate deals."""
-    results = train(replace(settings_from_file("chouine"), out=tmp_path), Console())
+    results = train(replace(settings_from_file(Settings, "ppo_sb3", "chouine"), out=tmp_path), Console())
     assert results[0].against == "random"
     assert results[0].win_rate >= 0.90
     assert results[1].win_rate >= 0.50

@@ -49,7 +49,7 @@ def play(
     Args:
         game: its name, the id of an environment, or module:attribute for a game of your own.
         against: agents in the other seats, in order, from the first again when there are more seats: random, rule,
-            mc-64, the file of a trained model; by default the rule bot.
+            pimc-64, the file of a trained model; by default the rule bot.
         seat: yours.
         options: rule options, such as players=3.
         hints: the agent that gives hints; by default the rule bot.

@@ -75,7 +75,7 @@ _TOOLS = (
     Tool(
         "train",
         "Train an agent; --algorithm chooses the program, more flags are its own.",
-        {"sb3": "cardgym.baselines.ppo_sb3", "ppo": "cardgym.baselines.ppo"},
+        {"sb3": "cardgym.baselines.ppo_sb3", "ppo": "cardgym.baselines.ppo", "dmc": "cardgym.baselines.dmc"},
     ),
     Tool("eval", "Judge an agent against others over duplicate deals.", {"": "cardgym.baselines.evaluate"}),
     Tool("arena", "Let many agents play each other and rank them.", {"": "cardgym.baselines.arena"}),

@@ -296,9 +296,9 @@ def _turn_up(s):
 @helper
 def _length(s, seat, suit):
     """AV-6: queens, jacks and cards of the suit among a seat's eight cards, each counted once."""
-    count = 0
+    owner, count = s.owner, 0
     for c in range(CARDS):
-        count += int((s.owner[c] == seat) & (CLASS[suit, c] == TRUMPS))
+        count += int((owner[c] == seat) & (CLASS[suit, c] == TRUMPS))
     return count
 
 
@@ -477,19 +477,19 @@ def _gather(s):
     if s.down >= 0:
         s.trick_of[s.down] = s.trick
         s.down = -1
+    trick_of, taken_by, trick, trump, led = s.trick_of, s.taken_by, s.trick, s.trump, s.led
     winner = best = -1
     points = 0
     for c in range(CARDS):
-        if s.trick_of[c] == s.trick:
+        if trick_of[c] == trick:
             points += POINTS[c % RANKS]
-            card_class = CLASS[s.trump, c]
-            if (card_class == s.led or card_class == TRUMPS) and STRENGTH[s.trump, c] > best:
-                best = STRENGTH[s.trump, c]
+            if (CLASS[trump, c] == led or CLASS[trump, c] == TRUMPS) and STRENGTH[trump, c] > best:
+                best = STRENGTH[trump, c]
                 winner = s.owner[c]
     pair = winner & 1
     for c in range(CARDS):
-        if s.trick_of[c] == s.trick:
-            s.taken_by[c] = pair + 1
+        if trick_of[c] == trick:
+            taken_by[c] = pair + 1
     s.points[pair] += points
     s.tricks[pair] += 1
     s.on_table = 0
@@ -627,7 +627,7 @@ def observe(s, seat, out):
 def _mark(out, start, who, seat):
     """A seat as one-hot, counted from the observer; -1 is nobody."""
     if who >= 0:
-        out[start + ((who - seat) & 3)] = 1
+        out[start + int((who - seat) & 3)] = 1
 
 
 @helper
@@ -699,12 +699,13 @@ def _hidden_from(s, seat, i):
 def reveal(s, out):
     seat = s.player
     observe(s, seat, out)
+    owner, trick_of, turned, looked, down = s.owner, s.trick_of, s.turned, s.looked, s.down
     for r in range(3):
         who = (seat + 1 + r) & 3
         for c in range(CARDS):
-            out[S_HANDS + CARDS * r + c] = (s.owner[c] == who) & (s.trick_of[c] == 0) & (c != s.down)
+            out[S_HANDS + CARDS * r + c] = (owner[c] == who) & (trick_of[c] == 0) & (c != down)
     for c in range(CARDS):
-        out[S_INSPECTED + c] = (s.turned[c] != 0) | (s.looked[c] != 0)
+        out[S_INSPECTED + c] = (turned[c] != 0) | (looked[c] != 0)
     for i in range(S_FACE_DOWN, STATE_SIZE):
         out[i] = 0
     if s.down >= 0:
@@ -782,7 +783,7 @@ def _may_lie(s, card, i, moves):
 @helper
 def _bid_holds(s, seat):
     """AV-18: a ``masked`` bid is within the longest holding; once tested, the declarer's is as it was found."""
-    if s.overbid == 0 and _longest(s, seat) < s.bids[seat] - 1:
+    if s.overbid == 0 and s.bids[seat] > PASSED and _longest(s, seat) < s.bids[seat] - 1:
         return False
     if seat != s.declarer or s.trump < 0 or s.sevens > 0:
         return True

@@ -1,0 +1,272 @@
+"""The network of the native learners: what it is made of, how it sees a position, and the agent that plays by it.
+
+Play with a saved model in three lines::
+
+    from cardgym.baselines.network import NetworkAgent
+
+    agent = NetworkAgent.load("runs/chouine/model.pt")
+    actions = agent.act(decisions, generator)  # cardgym.baselines.agents.Decisions, numpy Generator
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardgym.errors import InvalidOption, InvalidRecord, require
+
+require("torch", "train")
+
+import torch
+from torch import nn
+
+from cardgym.baselines import gae
+from cardgym.baselines.agents import Decisions
+from cardgym.game import Game, Layout, Options
+from cardgym.suits import SuitRelabelling
+
+CRITICS = ("shared", "separate", "state")
+PRECISIONS = ("float32", "bfloat16")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a network is made of.
+
+    Attributes:
+        hidden: widths of the hidden layers.
+        critic: where the value comes from: ``"shared"``, a second head on the policy's hidden layers; ``"separate"``,
+            a network of its own on the same observation; ``"state"``, a network of its own on the privileged encoding
+            (training only: play never asks for the value).
+    """
+
+    hidden: tuple[int, ...] = (256, 256)
+    critic: str = "shared"
+
+    def __post_init__(self) -> None:
+        if self.critic not in CRITICS:
+            raise InvalidOption(f"critic={self.critic!r} is not one of {', '.join(map(repr, CRITICS))}")
+        if not self.hidden or min(self.hidden) < 1:
+            raise InvalidOption(f"network={list(self.hidden)!r} is no list of widths of at least 1")
+
+
+class Network(nn.Module):
+    """A multilayer perceptron with one number per action and a value.
+
+    For a policy the numbers are logits; for :mod:`cardgym.baselines.dmc` they are expected returns.
+    """
+
+    def __init__(self, game: Game, options: Options, shape: Shape, generator: torch.Generator | None = None) -> None:
+        """Makes a network with orthogonal weights.
+
+        Args:
+            game, options: give the sizes.
+            shape: of the network.
+            generator: of the weights.
+        """
+        super().__init__()
+        self.shape = shape
+        layouts, actions = game.layouts(options), len(game.actions)
+        self.body = _layers(layouts["observation"], shape.hidden, generator)
+        self.policy = _initialised(nn.Linear(shape.hidden[-1], actions), 0.01, generator)
+        self.critic: nn.Module | None = None
+        if shape.critic != "shared":
+            watched = layouts["state" if shape.critic == "state" else "observation"]
+            self.critic = _layers(watched, shape.hidden, generator)
+        self.value = _initialised(nn.Linear(shape.hidden[-1], 1), 1.0, generator)
+
+    def logits(self, observation: torch.Tensor) -> torch.Tensor:
+        """One number per action, float32, shape (n, actions), for int8 observations, shape (n, size)."""
+        return self._head(self.policy, self.body(_numbers(observation)))
+
+    def forward(
+        self, observation: torch.Tensor, state: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits, shape (n, actions), and values, shape (n,), float32.
+
+        Args:
+            observation: int8, shape (n, size).
+            state: the privileged encoding, int8, for ``critic="state"``.
+        """
+        seen = _numbers(observation)
+        hidden = self.body(seen)
+        watched = hidden if self.critic is None else self.critic(seen if state is None else _numbers(state))
+        return self._head(self.policy, hidden), self._head(self.value, watched).squeeze(1)
+
+    @staticmethod
+    def _head(layer: nn.Module, hidden: torch.Tensor) -> torch.Tensor:
+        # Logits rounded to bfloat16 would blur the probability ratios that PPO clips, so heads are always float32.
+        with torch.autocast(hidden.device.type, enabled=False):
+            out: torch.Tensor = layer(hidden.float())
+            return out
+
+
+class Encoded(nn.Linear):
+    """The first layer: takes an encoding, each number brought to at most 1 by the bounds of its layout.
+
+    The scale goes into the weights, of which there are fewer than numbers in a minibatch.
+    """
+
+    scale: torch.Tensor
+
+    def __init__(self, layout: Layout, width: int) -> None:
+        super().__init__(layout.size, width)
+        scale = torch.from_numpy(1.0 / np.maximum(1, layout.high.astype(np.float32)))
+        self.register_buffer("scale", scale, persistent=False)
+
+    def forward(self, encoding: torch.Tensor) -> torch.Tensor:
+        """Shape (n, width), for the numbers of an encoding, shape (n, size)."""
+        return nn.functional.linear(encoding, self.weight * self.scale, self.bias)
+
+
+def _numbers(encoding: torch.Tensor) -> torch.Tensor:
+    """An int8 encoding as floating point numbers of the precision in use, in all of which int8 is exact."""
+    device = encoding.device.type
+    return encoding.to(torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32)
+
+
+def _initialised(layer: nn.Linear, gain: float, generator: torch.Generator | None) -> nn.Linear:
+    nn.init.orthogonal_(layer.weight, gain, generator=generator)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def _layers(layout: Layout, hidden: Sequence[int], generator: torch.Generator | None) -> nn.Sequential:
+    layers: list[nn.Module] = [_initialised(Encoded(layout, hidden[0]), 2**0.5, generator), nn.ReLU(inplace=True)]
+    for before, width in itertools.pairwise(hidden):
+        layers += [_initialised(nn.Linear(before, width), 2**0.5, generator), nn.ReLU(inplace=True)]
+    return nn.Sequential(*layers)
+
+
+def masked_log_softmax(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Log-probabilities over the legal actions; zero, not minus infinity, where an action is illegal.
+
+    So products with probabilities, and gradients, stay finite whatever the logits; the probability of an illegal action
+    is that of :func:`masked_probabilities`, exactly zero.
+
+    Args:
+        logits: finite, less than 3e38 apart, shape (n, actions).
+        mask: bool, shape (n, actions), at least one legal action in each row.
+    """
+    log_probabilities = torch.log_softmax(logits.masked_fill(~mask, -torch.inf), dim=1)
+    return log_probabilities.masked_fill(~mask, 0.0)
+
+
+def masked_probabilities(log_probabilities: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Probabilities for the result of :func:`masked_log_softmax`."""
+    return log_probabilities.exp() * mask
+
+
+def precision_context(precision: str, device: str) -> contextlib.AbstractContextManager[Any]:
+    """Hidden layers in ``"float32"`` or ``"bfloat16"``; weights stay float32.
+
+    Raises:
+        InvalidOption: another word.
+    """
+    if precision not in PRECISIONS:
+        raise InvalidOption(f"precision={precision!r} is not one of {', '.join(map(repr, PRECISIONS))}")
+    return torch.autocast(torch.device(device).type, torch.bfloat16, enabled=precision == "bfloat16")
+
+
+class Sight:
+    """How a network sees positions: suits as they are, or in canonical order."""
+
+    def __init__(self, game: Game, options: Options, canonical_suits: bool) -> None:
+        """Prepares it.
+
+        Raises:
+            ValueError: canonical suits for a game whose suits are not interchangeable.
+        """
+        self._suits = SuitRelabelling(game, dict(game.layouts(options))) if canonical_suits else None
+
+    def orders(self, observations: np.ndarray) -> np.ndarray:
+        """What the other methods need to know about each position, int64, shape (n,)."""
+        return np.zeros(len(observations), np.int64) if self._suits is None else self._suits.orders(observations)
+
+    def encoding(self, name: str, encodings: np.ndarray, orders: np.ndarray) -> np.ndarray:
+        """An encoding (``"observation"``, ``"state"``) as the network sees it, int8, shape (n, size)."""
+        return encodings if self._suits is None else self._suits.encoding(name, encodings, orders)
+
+    def mask(self, masks: np.ndarray, orders: np.ndarray) -> np.ndarray:
+        """Legal actions as the network sees them, int8, shape (n, actions)."""
+        return masks if self._suits is None else self._suits.mask(masks, orders)
+
+    def actions(self, chosen: np.ndarray, orders: np.ndarray) -> np.ndarray:
+        """The game's own actions for those of the network, int64, shape (n,)."""
+        return chosen if self._suits is None else self._suits.actions(chosen, orders)
+
+
+class NetworkAgent:
+    """Plays by a network.
+
+    Attributes:
+        name: for tables.
+        greedy: take the action with the highest number; False draws from the softmax (for policies only).
+        notes: what the model's file says of itself (see :mod:`cardgym.baselines.model_file`); empty for a network
+            that comes from no file.
+    """
+
+    def __init__(
+        self, network: Network, game: Game, options: Options, canonical_suits: bool, name: str, greedy: bool = True
+    ) -> None:
+        """Takes a network in memory.
+
+        Args:
+            network: made for the game under these options.
+            game, options: what it was trained on.
+            canonical_suits: was it trained with suits in canonical order?
+            name: for tables.
+            greedy: see above.
+        """
+        self.network, self.name, self.greedy = network, name, greedy
+        self.notes: dict[str, Any] = {}
+        self._game, self._size = game.name, game.layouts(options)["observation"].size
+        self._sight = Sight(game, options, canonical_suits)
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game | None = None, greedy: bool = True, name: str = "") -> NetworkAgent:
+        """Loads a model or checkpoint saved by a native training script.
+
+        Args:
+            path: the file, ``.pt``.
+            game: the game that it is to play; None takes the file's word.
+            greedy: see above.
+            name: for tables; the file's name if empty.
+
+        Raises:
+            InvalidRecord: it does not fit; the message says why.
+            InvalidOption: values of actions are to be drawn from.
+        """
+        from cardgym.baselines import model_file
+
+        model = model_file.load(path, game)
+        if not greedy and model.notes["algorithm"] == "dmc":
+            raise InvalidOption(f"{path}: values of actions, not a policy to draw from; greedy must be True")
+        agent = cls(
+            model.network, model.game, model.options, model.notes["canonical_suits"], name or Path(path).stem, greedy
+        )
+        agent.notes = model.notes
+        return agent
+
+    def act(self, decisions: Decisions, generator: np.random.Generator) -> np.ndarray:
+        if decisions.game.name != self._game or decisions.observation.shape[1] != self._size:
+            raise InvalidRecord(
+                f"{self.name}: a network for {self._game} with {self._size} numbers in an observation cannot play "
+                f"{decisions.game.name} with {decisions.observation.shape[1]} under these options"
+            )
+        orders = self._sight.orders(decisions.observation)
+        masks = self._sight.mask(decisions.mask, orders)
+        with torch.inference_mode():
+            seen = torch.from_numpy(self._sight.encoding("observation", decisions.observation, orders))
+            logits = self.network.logits(seen.to(self.network.value.weight.device)).cpu().numpy()
+        if self.greedy:
+            chosen = np.where(masks != 0, logits, -np.inf).argmax(axis=1)
+        else:
+            chosen, _ = gae.draw(logits, masks, generator)
+        return self._sight.actions(chosen, orders)
