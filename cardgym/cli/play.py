@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from tyro.conf import Positional
 
 from cardgym.baselines.agents import Agent, Decisions, RandomAgent, RuleAgent, load_agent
 from cardgym.batch import Batch
-from cardgym.cli.common import Chosen, chosen, console, rules
+from cardgym.cli.common import Chosen, GameName, chosen, console, rules
 from cardgym.errors import CardGymError, InvalidOption, suggest
 from cardgym.game import Game
 from cardgym.kernel import records
@@ -36,7 +35,7 @@ class Left(Exception):
 
 
 def play(
-    game: Positional[str],
+    game: GameName,
     against: tuple[str, ...] = (),
     seat: int = 0,
     options: tuple[str, ...] = (),

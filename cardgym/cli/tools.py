@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.abc import InspectLoader
 
@@ -26,9 +26,9 @@ class Tool:
     about: str
     modules: dict[str, str]
 
-    def bare(self) -> int:
-        """Runs it without arguments."""
-        return self.run(())
+    def command(self) -> Callable[[], int]:
+        """A plain function that runs it without arguments, for the parser, which takes no methods."""
+        return lambda: self.run(())
 
     def run(self, arguments: Sequence[str]) -> int:
         """Runs the program with its own flags; a leading name of a game is short for ``--game NAME``.
