@@ -17,9 +17,10 @@ from cardgym import cli, kernel, testing
 from cardgym.cli import common, show, tools
 
 
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, input: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "cardgym.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    everything = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=everything, input=input)
 
 
 def test_list_shows_every_environment(capsys):
@@ -92,6 +93,28 @@ def test_interruption_and_a_reader_that_leaves(monkeypatch, capsys):
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+# --- The page -------------------------------------------------------------------------------
+
+
+PAGE = (Path(__file__).parent.parent / "docs" / "command.md").read_text(encoding="utf-8")
+
+
+def test_the_page_names_every_subcommand():
+    named = re.findall(r"^\| `([a-z]+)[ A-Z]*` \|", PAGE.split("## Exit codes")[0], re.M)
+    listed = re.findall(r"^│   • (\w+) ", run("--help").stdout, re.M)
+    assert sorted(named) == sorted(listed)
+
+
+def test_the_examples_of_the_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(compile(example, "command.md", "exec"), {})
+    assert "Chouine · trick 1 of 16" in capsys.readouterr().out
+    assert (tmp_path / "table.png").read_bytes().startswith(b"\x89PNG")
+    done = run("play", "chouine", "--seed", "5", input="q\n")
+    assert done.stdout.split("your action>")[0] in PAGE
 
 
 # --- info, doctor ----------------------------------------------------------------------------

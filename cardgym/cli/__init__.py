@@ -22,7 +22,7 @@ app.command(check.check)
 app.command(warmup.warmup)
 app.command(show.doctor)
 for _name, _tool in tools.available().items():
-    app.command(name=_name, help=_tool.about)(_tool.bare)
+    app.command(name=_name, help=_tool.about)(_tool.command())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

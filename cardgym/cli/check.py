@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 
-from tyro.conf import Positional
-
 from cardgym.batch import checked_count
-from cardgym.cli.common import chosen, console, print_json
+from cardgym.cli.common import GameName, chosen, console, print_json
 from cardgym.cli.show import Json, missing_of
 from cardgym.testing import check_game
 
 
 def check(
-    game: Positional[str],
+    game: GameName,
     options: tuple[str, ...] = (),
     games: int = 50,
     seed: int = 0,

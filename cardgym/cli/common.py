@@ -10,13 +10,16 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
+from tyro.conf import Positional, arg
 
 import cardgym
 from cardgym.errors import CardGymError, InvalidOption, UnknownGame, suggest
 from cardgym.game import Game, Options
+
+GameName = Positional[Annotated[str, arg(metavar="GAME")]]
 
 
 @dataclasses.dataclass(frozen=True)

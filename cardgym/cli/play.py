@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from tyro.conf import Positional
 
 from cardgym.baselines.agents import Agent, Decisions, RandomAgent, RuleAgent, load_agent
 from cardgym.batch import Batch
-from cardgym.cli.common import Chosen, chosen, console, rules
+from cardgym.cli.common import Chosen, GameName, chosen, console, rules
 from cardgym.errors import CardGymError, InvalidOption, suggest
 from cardgym.game import Game
 from cardgym.kernel import records
@@ -36,7 +35,7 @@ class Left(Exception):
 
 
 def play(
-    game: Positional[str],
+    game: GameName,
     against: tuple[str, ...] = (),
     seat: int = 0,
     options: tuple[str, ...] = (),
@@ -49,7 +48,7 @@ def play(
     Args:
         game: its name, the id of an environment, or module:attribute for a game of your own.
         against: agents in the other seats, in order, from the first again when there are more seats: random, rule,
-            mc-64, the file of a trained model; by default the rule bot.
+            pimc-64, the file of a trained model; by default the rule bot.
         seat: yours.
         options: rule options, such as players=3.
         hints: the agent that gives hints; by default the rule bot.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from rich.console import Console
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 from cardgym.cli.common import chosen, console, print_json
 from cardgym.cli.show import Json
@@ -31,7 +31,7 @@ q            leave
 
 
 def replay(
-    file: Positional[Path],
+    file: Positional[Annotated[Path, arg(metavar="FILE")]],
     number: int = 1,
     seat: int | None = None,
     verify: bool = False,

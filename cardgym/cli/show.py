@@ -14,12 +14,12 @@ from typing import Annotated, Any
 
 from rich.markdown import Markdown
 from rich.table import Table
-from tyro.conf import Positional, arg
+from tyro.conf import arg
 
 import cardgym
 from cardgym import kernel
 from cardgym.batch import ENCODINGS
-from cardgym.cli.common import Chosen, chosen, console, print_json, rules_page
+from cardgym.cli.common import Chosen, GameName, chosen, console, print_json, rules_page
 from cardgym.errors import CardGymError
 from cardgym.game import Layout
 
@@ -60,7 +60,7 @@ def _environment(env_id: str) -> dict[str, Any]:
 
 
 def info(
-    game: Positional[str],
+    game: GameName,
     options: tuple[str, ...] = (),
     rules: bool = False,
     as_json: Json = False,

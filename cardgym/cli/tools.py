@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.abc import InspectLoader
 
 import cardgym
 from cardgym.errors import CardGymError, suggest
@@ -26,9 +26,9 @@ class Tool:
     about: str
     modules: dict[str, str]
 
-    def bare(self) -> int:
-        """Runs it without arguments."""
-        return self.run(())
+    def command(self) -> Callable[[], int]:
+        """A plain function that runs it without arguments, for the parser, which takes no methods."""
+        return lambda: self.run(())
 
     def run(self, arguments: Sequence[str]) -> int:
         """Runs the program with its own flags; a leading name of a game is short for ``--game NAME``.
@@ -42,16 +42,12 @@ class Tool:
         chosen, rest = self._algorithm(list(arguments))
         if rest and rest[0] in cardgym.game_names():
             rest.insert(0, "--game")
-        before = sys.argv
-        sys.argv = [f"cardgym {self.name}", *rest]
         try:
-            runpy.run_module(self.modules[chosen], run_name="__main__", alter_sys=True)
+            _run_as_main(self.modules[chosen], [f"cardgym {self.name}", *rest])
         except SystemExit as end:
             if isinstance(end.code, str):
                 raise CardGymError(end.code.removeprefix("error: ")) from None
             return end.code or 0
-        finally:
-            sys.argv = before
         return 0
 
     def _algorithm(self, arguments: list[str]) -> tuple[str, list[str]]:
@@ -71,11 +67,28 @@ class Tool:
         return names[0], arguments
 
 
+def _run_as_main(module: str, argv: list[str]) -> None:
+    """As ``python -m module``, under the name in ``argv``; :mod:`runpy` would show a path in usages."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert isinstance(spec.loader, InspectLoader)
+    code = spec.loader.get_code(module)
+    assert code is not None
+    program = importlib.util.module_from_spec(spec)
+    program.__name__ = "__main__"
+    before = sys.argv, sys.modules["__main__"]
+    sys.argv, sys.modules["__main__"] = argv, program
+    try:
+        exec(code, vars(program))
+    finally:
+        sys.argv, sys.modules["__main__"] = before
+
+
 _TOOLS = (
     Tool(
         "train",
         "Train an agent; --algorithm chooses the program, more flags are its own.",
-        {"sb3": "cardgym.baselines.ppo_sb3", "ppo": "cardgym.baselines.ppo"},
+        {"sb3": "cardgym.baselines.ppo_sb3", "ppo": "cardgym.baselines.ppo", "dmc": "cardgym.baselines.dmc"},
     ),
     Tool("eval", "Judge an agent against others over duplicate deals.", {"": "cardgym.baselines.evaluate"}),
     Tool("arena", "Let many agents play each other and rank them.", {"": "cardgym.baselines.arena"}),
