@@ -69,9 +69,7 @@ SIGNS = ("none", "valuable", "worthless")
 
 
 def _actions() -> tuple[Action, ...]:
-    cards = [
-        Action(n, f"play {s}", card=i) for i, (n, s) in enumerate(zip(PACK_32.names, PACK_32.symbols, strict=True))
-    ]
+    cards = [Action(n, f"play {s}", card=i) for i, (n, s) in enumerate(zip(PACK_32.names, PACK_32.symbols))]
     bids = [Action(f"bid {n}", f"bid a holding of {n} trumps", word=f"bid {n}") for n in range(1, HAND + 1)]
     suits = [
         Action(f"trumps {suit}", f"name {name} as trumps", suit=i, word="trumps")
@@ -794,13 +792,11 @@ def _bid_holds(s, seat):
 def scene(s: Any, seat: int | None) -> Scene:
     """The table: what ``seat`` sees, or everything."""
     facts = [f"trick {s.trick} of 8", f"trumps {SYMBOLS[SUITS[s.trump]] if s.trump >= 0 else 'not named'}"]
-    if s.sevens:
-        facts.append(f"sevens {s.sevens}")
-    facts.append(f"points {s.points[0]}-{s.points[1]}")
+    facts += [f"sevens {s.sevens}"] if s.sevens else []
+    facts += [f"points {s.points[0]}-{s.points[1]}"]
     if s.episode == 1:
-        facts.append(f"deal {s.deals + (not s.over)}")
-        facts += [f"rams {s.rams[0]}-{s.rams[1]}", f"marks {s.marks[0]}-{s.marks[1]}"]
-    done = int(s.tricks.sum())
+        pairs = [f"{what} {counts[0]}-{counts[1]}" for what, counts in (("rams", s.rams), ("marks", s.marks))]
+        facts += [f"deal {s.deals + (not s.over)}", *pairs]
     return Scene(
         title="Avinas",
         view=seat,
@@ -809,7 +805,7 @@ def scene(s: Any, seat: int | None) -> Scene:
         message=f"over: {_end(s)}" if s.over else f"to act: seat {s.player}, to {PHASES[s.phase]}",
         facts=tuple(facts),
         table=_table(s, seat),
-        last=_last_trick(s, done) if done else (),
+        last=_last_trick(s, int(s.tricks.sum())),
     )
 
 
@@ -825,7 +821,7 @@ def _table(s: Any, seat: int | None) -> tuple[Laid, ...]:
 
 
 def _last_trick(s: Any, trick: int) -> tuple[Laid, ...]:
-    cards = np.flatnonzero((s.trick_of == trick) & (s.taken_by != 0))
+    cards = np.flatnonzero((s.trick_of == trick) & (s.taken_by != 0))  # none before the first is taken
     told = zip(s.log_action[: s.log_length].tolist(), s.log_seat.tolist())  # in the order of play
     return tuple(Laid(card, who) for card, who in told if card in cards)
 
@@ -856,17 +852,8 @@ def _end(s: Any) -> str:
 
 def info(s: Any) -> dict[str, Any]:
     """Natural result: how the last deal ended and what it cost whom, the score of the match."""
-    return {
-        "ending": ENDINGS[s.ending],
-        "declarer": int(s.declarer),
-        "points": s.points.tolist(),
-        "loser": int(s.loser),
-        "penalty": int(s.penalty),
-        "rams": s.rams.tolist(),
-        "marks": s.marks.tolist(),
-        "deals": int(s.deals),
-        "winner": int(s.winner),
-    }
+    names = ("declarer", "points", "loser", "penalty", "rams", "marks", "deals", "winner")
+    return {"ending": ENDINGS[s.ending], **{name: getattr(s, name).tolist() for name in names}}
 
 
 def role(s: Any, seat: int) -> str:

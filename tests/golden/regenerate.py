@@ -16,12 +16,16 @@ HERE = Path(__file__).parent
 
 
 def files() -> dict[str, tuple[str, dict[str, object], int]]:
-    """For every file its environment id, rule options and number of games: defaults, and all options changed."""
+    """For every file its environment id, rule options and number of games: defaults, and all options changed.
+
+    A match holds many deals, so few matches do.
+    """
     wanted: dict[str, tuple[str, dict[str, object], int]] = {}
-    for env_id in cardgym.IDS:
+    for env_id, presets in cardgym.IDS.items():
         name = env_id.split("/")[1]
-        wanted[f"{name}.json"] = (env_id, {}, 36)
-        wanted[f"{name}.changed.json"] = (env_id, option_variants(env_id)[-1], 12)
+        games, changed = (6, 3) if presets.get("episode") == "match" else (36, 12)
+        wanted[f"{name}.json"] = (env_id, {}, games)
+        wanted[f"{name}.changed.json"] = (env_id, option_variants(env_id)[-1], changed)
     return wanted
 
 
