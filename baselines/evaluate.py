@@ -51,12 +51,12 @@ class Part:
     Attributes:
         games: how many.
         score: mean of the agent's natural score.
-        score_half: half width of its 95 % interval.
+        score_half: half width of its 95 % interval; None where a single deal brought the role.
     """
 
     games: int
     score: float
-    score_half: float
+    score_half: float | None
 
 
 @dataclass(frozen=True)
@@ -138,12 +138,10 @@ class Games:
     def joined(cls, parts: Sequence[Games]) -> Games:
         """The games of several blocks of deals as one."""
         arrays = ("rewards", "others", "ahead", "behind", "scores", "margins")
-        return cls(
-            *(np.concatenate([getattr(p, name) for p in parts]) for name in arrays),
-            roles=[row for p in parts for row in p.roles],
-            other_roles=[row for p in parts for row in p.other_roles],
-            actions=[row for p in parts for row in p.actions],
-        )
+        lists = ("roles", "other_roles", "actions")
+        joined: dict[str, Any] = {name: np.concatenate([getattr(p, name) for p in parts]) for name in arrays}
+        joined |= {name: [row for p in parts for row in getattr(p, name)] for name in lists}
+        return cls(**joined)
 
 
 def play_duplicate(
@@ -337,7 +335,7 @@ def detectable(half: float) -> float:
 
 def _part(scores: np.ndarray, where: np.ndarray) -> Part:
     score, half = ratio_interval(np.where(where, scores, 0).sum(axis=1), where.sum(axis=1))
-    return Part(int(where.sum()), score, half)
+    return Part(int(where.sum()), score, half if where.any(axis=1).sum() > 1 else None)
 
 
 def mean_interval(values: np.ndarray) -> tuple[float, float]:
@@ -368,7 +366,7 @@ def ratio_interval(successes: np.ndarray, trials: np.ndarray) -> tuple[float, fl
 
 
 def results_table(results: Sequence[Result], title: str) -> Table:
-    """The results as a rich table; roles stand on lines of their own."""
+    """The results as a rich table; roles stand on lines of their own, with their share of the games."""
     caption = (
         "± 95 % intervals, the deal being the unit\nscore, margin: natural points per game\n"
         "detects: distance from 50 % found 4 times of 5"
@@ -388,14 +386,16 @@ def results_table(results: Sequence[Result], title: str) -> Table:
             with_interval(r.margin, r.margin_half, "+"),
         )
         for label, part in r.roles.items():
-            share = f"{100 * part.games / r.games:.1f} % of games"
+            share = f"({100 * part.games / r.games:.1f} %)"
             table.add_row("", label, share, "", with_interval(part.score, part.score_half), "")
     return table
 
 
-def with_interval(mean: float, half: float, sign: str = "") -> str:
-    """A figure and its interval in three digits or so."""
+def with_interval(mean: float, half: float | None, sign: str = "") -> str:
+    """A figure and its interval, if it has one, in three digits or so."""
     digits = 1 if abs(mean) >= 10 else 2
+    if half is None:
+        return f"{mean:{sign}.{digits}f}"
     return f"{mean:{sign}.{digits}f} ± {half:.{digits}f}"
 
 

@@ -28,6 +28,9 @@ from cardgym.game import Game, Options
 FORMAT = 1
 """Version of the files; a file of another version is refused."""
 
+NEEDED = ("cardgym", "algorithm", "game", "options", "fingerprint", "canonical_suits", "hidden", "critic", "settings")
+"""Notes without which a file cannot be used."""
+
 
 @dataclass(frozen=True)
 class Model:
@@ -117,6 +120,9 @@ def load(path: str | Path, game: Game | None = None) -> Model:
             f"{path}: a file of version {about.get('format')!r}, "
             f"but cardgym {cardgym.__version__} reads version {FORMAT}"
         )
+    missing = [name for name in NEEDED if name not in about]
+    if missing:
+        raise InvalidRecord(f"{path}: its notes lack {', '.join(missing)}")
     if game is not None and about["game"] != game.name:
         raise InvalidRecord(f"{path}: made for {about['game']!r}, not for {game.name!r}")
     try:
@@ -175,7 +181,8 @@ def _read(path: str | Path) -> dict[str, Any]:
     except Exception as error:  # torch raises what its zip reader and unpickler happen to raise
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise InvalidRecord(f"{path}: not a model, or cut short ({reason})") from error
-    if not isinstance(found, dict) or set(found) != {"notes", "weights", "training"}:
+    parts = {"notes", "weights", "training"}
+    if not isinstance(found, dict) or set(found) != parts or not all(isinstance(v, dict) for v in found.values()):
         raise InvalidRecord(f"{path}: a torch file, but none of cardgym's models")
     return found
 

@@ -11,6 +11,7 @@ Play with a saved model in three lines::
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -207,13 +208,21 @@ class NetworkAgent:
 
     Attributes:
         name: for tables.
+        options: the rule options that it was trained with, as keyword arguments.
         greedy: take the action with the highest number; False draws from the softmax (for policies only).
         notes: what the model's file says of itself (see :mod:`cardgym.baselines.model_file`); empty for a network
             that comes from no file.
     """
 
     def __init__(
-        self, network: Network, game: Game, options: Options, canonical_suits: bool, name: str, greedy: bool = True
+        self,
+        network: Network,
+        game: Game,
+        options: Options,
+        canonical_suits: bool,
+        name: str,
+        greedy: bool = True,
+        notes: dict[str, Any] | None = None,
     ) -> None:
         """Takes a network in memory.
 
@@ -222,12 +231,30 @@ class NetworkAgent:
             game, options: what it was trained on.
             canonical_suits: was it trained with suits in canonical order?
             name: for tables.
-            greedy: see above.
+            greedy, notes: see above.
+
+        Raises:
+            InvalidOption: values of actions are to be drawn from.
         """
-        self.network, self.name, self.greedy = network, name, greedy
-        self.notes: dict[str, Any] = {}
+        self.network, self.name, self.notes = network, name, notes or {}
+        self.options = dataclasses.asdict(options)
+        self.greedy = greedy
         self._game, self._size = game.name, game.layouts(options)["observation"].size
         self._sight = Sight(game, options, canonical_suits)
+
+    @property
+    def greedy(self) -> bool:
+        """Does it take the action with the highest number?"""
+        return self._greedy
+
+    @greedy.setter
+    def greedy(self, greedy: bool) -> None:
+        if not greedy and self._knows_values_of_actions():
+            raise InvalidOption(f"{self.name}: values of actions, not a policy to draw from; greedy must be True")
+        self._greedy = greedy
+
+    def _knows_values_of_actions(self) -> bool:
+        return self.notes.get("algorithm") == "dmc"
 
     @classmethod
     def load(cls, path: str | Path, game: Game | None = None, greedy: bool = True, name: str = "") -> NetworkAgent:
@@ -246,27 +273,42 @@ class NetworkAgent:
         from cardgym.baselines import model_file
 
         model = model_file.load(path, game)
-        if not greedy and model.notes["algorithm"] == "dmc":
-            raise InvalidOption(f"{path}: values of actions, not a policy to draw from; greedy must be True")
-        agent = cls(
-            model.network, model.game, model.options, model.notes["canonical_suits"], name or Path(path).stem, greedy
-        )
-        agent.notes = model.notes
-        return agent
+        suits, name = model.notes["canonical_suits"], name or Path(path).stem
+        return cls(model.network, model.game, model.options, suits, name, greedy, model.notes)
 
     def act(self, decisions: Decisions, generator: np.random.Generator) -> np.ndarray:
+        seen, masks, orders = self._look(decisions)
+        with torch.inference_mode():
+            logits = self.network.logits(seen).cpu().numpy()
+        if self.greedy:
+            chosen = np.where(masks != 0, logits, -np.inf).argmax(axis=1)
+        else:
+            chosen, _ = gae.draw(logits, masks, generator)
+        return self._sight.actions(chosen, orders)
+
+    def values(self, decisions: Decisions) -> np.ndarray:
+        """Expected sum of the rewards still to come for the seat to act, float64, shape (n,).
+
+        Raises:
+            InvalidOption: its critic sees all cards, which no agent may.
+        """
+        if self.network.shape.critic == "state":
+            raise InvalidOption(f"{self.name}: its critic sees all cards and is for training only")
+        seen, masks, _ = self._look(decisions)
+        with torch.inference_mode():
+            logits, values = (part.cpu().numpy() for part in self.network(seen))
+        if self._knows_values_of_actions():
+            values = np.where(masks != 0, logits, -np.inf).max(axis=1)
+        found: np.ndarray = values.astype(np.float64)
+        return found
+
+    def _look(self, decisions: Decisions) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:
+        """Observations and masks as the network sees them, and the orders of suits."""
         if decisions.game.name != self._game or decisions.observation.shape[1] != self._size:
             raise InvalidRecord(
                 f"{self.name}: a network for {self._game} with {self._size} numbers in an observation cannot play "
                 f"{decisions.game.name} with {decisions.observation.shape[1]} under these options"
             )
         orders = self._sight.orders(decisions.observation)
-        masks = self._sight.mask(decisions.mask, orders)
-        with torch.inference_mode():
-            seen = torch.from_numpy(self._sight.encoding("observation", decisions.observation, orders))
-            logits = self.network.logits(seen.to(self.network.value.weight.device)).cpu().numpy()
-        if self.greedy:
-            chosen = np.where(masks != 0, logits, -np.inf).argmax(axis=1)
-        else:
-            chosen, _ = gae.draw(logits, masks, generator)
-        return self._sight.actions(chosen, orders)
+        seen = torch.from_numpy(self._sight.encoding("observation", decisions.observation, orders))
+        return seen.to(self.network.value.weight.device), self._sight.mask(decisions.mask, orders), orders

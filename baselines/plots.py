@@ -11,6 +11,7 @@ import numpy as np
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.lines import Line2D
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,7 +115,7 @@ def score_cards(cards: Sequence[dict[str, Any]], path: Path) -> None:
     for x, text in ((103, "wins, %"), (122, "margin, points")):
         top.text(x, -0.55, text, va="bottom", fontsize=8)
     all_axes[-1, 0].set_xlabel("wins, % of decided, ± 95 % interval")
-    marks = [plt.Line2D([], [], color=f"C{k}", marker="o", linestyle="", label=_short(c)) for k, c in enumerate(cards)]
+    marks = [Line2D([], [], color=f"C{k}", marker="o", linestyle="", label=_short(c)) for k, c in enumerate(cards)]
     figure.legend(handles=marks, loc="outside upper left", frameon=False)
     protocol = f"cardgym score card, protocol {cards[0]['protocol']}"
     figure.text(0.995, 0.002, protocol, ha="right", va="bottom", fontsize=7, color="0.4")

@@ -44,7 +44,15 @@ class ScaledObservation(BaseFeaturesExtractor):
 
 
 def notes(game: Game, canonical_suits: bool, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What a saved model must say about itself to be played or trained further."""
+    """What a saved model must say about itself to be played or trained further.
+
+    A model of your own carries it as ``model.cardgym_notes``, which ``model.save`` keeps.
+
+    Args:
+        game: the game.
+        canonical_suits: was the model trained with suits in canonical order?
+        options: the rule options of its training, as keyword arguments.
+    """
     layout = game.layouts(game.options.of(**options))["observation"]
     return {
         "format": FORMAT,
@@ -70,7 +78,10 @@ def read_notes(path: str | Path, game: Game) -> dict[str, Any]:
     except Exception as error:
         raise InvalidRecord(f"{path}: not a readable model ({type(error).__name__}: {error})") from error
     if not isinstance(found, dict):
-        raise InvalidRecord(f"{path}: a model without cardgym's notes; save it with cardgym.baselines.ppo_sb3")
+        raise InvalidRecord(
+            f"{path}: a model without cardgym's notes; before model.save set model.cardgym_notes = "
+            "cardgym.baselines.sb3_agent.notes(game, canonical_suits, options)"
+        )
     expected = notes(game, found.get("canonical_suits", False), {})
     for key in ("format", "game", "observation_size", "segments", "actions"):
         if found.get(key) != expected[key]:

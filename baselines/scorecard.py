@@ -226,7 +226,7 @@ def compare(card: Card, other: Card) -> list[Difference]:
         rival = lines[label, rung]
         n = min(found["result"].deals, rival["result"].deals)
         teams = found["result"].games // found["result"].deals
-        figures = []
+        figures: list[float] = []
         for what in ("reward", "margin"):
             pair = (np.array(x["by_deal"][what][:n], float) / teams for x in (found, rival))
             figures += mean_interval(np.subtract(*pair)[:, None])

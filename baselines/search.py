@@ -237,10 +237,10 @@ def ismcts_kernel(game: Game, playouts: str) -> Callable[..., int]:
         return depth
 
     @kernel(f"{game.name}.ismcts_{playouts}", sources)
-    def ismcts(
+    def ismcts(  # type: ignore[no-untyped-def]
         start, stop, states, seats, iterations, cheating, low, high, limit, exploration, fresh,
         scratch, seen, salt, nodes, totals, size, span, path, visits, values,
-    ):  # type: ignore[no-untyped-def]  # fmt: skip
+    ):  # fmt: skip
         """Grows a tree for every position; returns the decisions simulated.
 
         ``fresh`` begins a tree, else the one in ``nodes`` goes on.  Writes to ``visits`` and ``values`` (n, actions)
@@ -449,9 +449,11 @@ class PIMC(_Search):
         assert self.agent is not None
         batch = Batch(self.game, decisions.options, len(states))
         batch.states[:] = states
-        if isinstance(self.agent, ValueAgent) and self.by_value and "reward" in self.game.dtype.names:  # type: ignore[operator]
+        if isinstance(self.agent, ValueAgent) and self.by_value:
             # The network's values are in the rewards that it was trained on.
-            batch.states["reward"] = self.game.options.of(**self.agent.options).encoded()["reward"]
+            for name, number in self.game.options.of(**self.agent.options).encoded().items():
+                if name in ("reward", "reward_scale"):
+                    batch.states[name] = number
         rows = np.arange(len(states))
         batch.refresh(rows)
         found = np.zeros(len(states))

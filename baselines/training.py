@@ -60,7 +60,8 @@ def command_line(kind: type[Kind], algorithm: str, train: Callable[[Kind, Consol
     """A script's command line: flags over the settings file of the game."""
     try:
         arguments = sys.argv[1:]
-        game = next((b for a, b in itertools.pairwise(arguments) if a == "--game"), "chouine")
+        pairs = itertools.pairwise([*arguments, ""])
+        game = next((a.partition("=")[2] or b for a, b in pairs if a.partition("=")[0] == "--game"), "chouine")
         cardgym.load_game(game)
         train(tyro.cli(kind, default=settings_from_file(kind, algorithm, game), args=arguments), Console())
     except CardGymError as error:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import cProfile
 import itertools
+import os
 import pstats
 import statistics
 from collections.abc import Callable
@@ -243,7 +244,7 @@ def show(results: dict[str, Any], console: Console) -> None:
 def markdown(results: dict[str, Any]) -> str:
     """The tables as Markdown, with the machine and the versions that they come from."""
     found = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
-    lines = [f"{results['machine']}. {found}.", ""]
+    lines = [f"{results['machine']}. {found}.", *results["notes"], ""]
     for title, heads, rows in tables(results):
         lines += [f"**{title}**", "", "| " + " | ".join(heads) + " |", "|---" + "|---:" * (len(heads) - 1) + "|"]
         lines += ["| " + " | ".join(row) + " |" for row in rows]
@@ -256,7 +257,9 @@ def main(settings: Settings) -> None:
     console = Console()
     game = cardgym.load_game(settings.game)
     torch.distributions.Distribution.set_default_validate_args(False)  # as ppo_sb3 does
+    busy = os.getloadavg()[0]
     results = {
+        "notes": [f"Other work was going on at the start of this run (load {busy:.1f})."] if busy > 0.5 else [],
         "machine": machine(),
         "versions": {**versions(), "torch": str(torch.__version__)},
         "speed": measure(game, settings, console),

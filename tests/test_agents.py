@@ -21,7 +21,7 @@ from cardgym.baselines.agents import (
 )
 from cardgym.baselines.evaluate import evaluate
 from cardgym.batch import Batch, resample, sample
-from cardgym.errors import CardGymError, IllegalAction, InvalidAction
+from cardgym.errors import CardGymError, IllegalAction, InvalidAction, InvalidRecord
 
 GAMES = [cardgym.load_game(name) for name in cardgym.game_names()]
 
@@ -203,3 +203,21 @@ def test_a_saved_model_plays_draws_and_values(tmp_path: Path) -> None:
     values = greedy.values(decisions)  # type: ignore[attr-defined]
     assert (values.shape, values.dtype) == ((20,), np.float64)
     assert len(set(values)) > 10
+
+
+def test_a_model_of_ones_own_needs_a_note(tmp_path: Path) -> None:
+    """Trained by the user's own lines, as in the README, then played by its file."""
+    sb3_contrib = pytest.importorskip("sb3_contrib")
+    from cardgym.baselines import sb3_agent
+    from cardgym.wrappers import SB3VecEnv, VectorSelfPlay
+
+    game = cardgym.load_game("chouine")
+    env = SB3VecEnv(VectorSelfPlay(cardgym.make_vec("Chouine-v0", num_envs=2), [RandomAgent()]), seed=0)
+    model = sb3_contrib.MaskablePPO("MlpPolicy", env, policy_kwargs={"net_arch": [8]}, device="cpu")
+    model.save(tmp_path / "mine.zip")
+    with pytest.raises(InvalidRecord, match=r"before model\.save set model\.cardgym_notes"):
+        load_agent(str(tmp_path / "mine.zip"), game)
+    model.cardgym_notes = sb3_agent.notes(game, False, {})
+    model.save(tmp_path / "mine.zip")
+    agent = load_agent(str(tmp_path / "mine.zip"), game)
+    assert evaluate(game, game.options(), agent, RandomAgent(), deals=5).games == 10

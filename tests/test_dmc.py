@@ -115,6 +115,11 @@ def test_values_are_not_drawn_from(tmp_path: Path) -> None:
     assert batch.mask[np.arange(3), agent.act(Decisions(batch, np.arange(3)), np.random.default_rng(0))].all()
     with pytest.raises(InvalidOption, match="values of actions, not a policy to draw from"):
         NetworkAgent.load(tmp_path / "checkpoint.pt", greedy=False)
+    with pytest.raises(InvalidOption, match="values of actions, not a policy to draw from"):
+        load_agent(f"sampled:{tmp_path / 'checkpoint.pt'}", CHOUINE)
+    seen, masks, _ = agent._look(Decisions(batch, np.arange(3)))  # type: ignore[attr-defined]
+    best = np.where(masks, learner.network.logits(seen).detach().numpy(), -np.inf).max(axis=1)
+    np.testing.assert_array_equal(agent.values(Decisions(batch, np.arange(3))), best)  # type: ignore[attr-defined]
 
 
 def test_checkpoints_of_the_other_learner_are_refused(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from cardgym.baselines.evaluate import (
     Z95,
     Arguments,
     Games,
+    Part,
     detectable,
     evaluate,
     game_and_options,
@@ -46,7 +47,7 @@ def test_summary_of_a_case_worked_out_by_hand() -> None:
     rewards = np.array([[1.0, 1.0], [1.0, -1.0], [0.0, 1.0]])
     margins = np.array([[10.0, 30.0], [4.0, -4.0], [0.0, 20.0]])
     scores = np.array([[70.0, 80.0], [50.0, 60.0], [60.0, 70.0]])
-    roles = [["dealer", "other"], ["dealer", "other"], ["other", "other"]]
+    roles = [["dealer", "other"], ["dealer", "other"], ["single", "other"]]
     r = summarise(Games(rewards, -rewards, rewards > 0, rewards < 0, scores, margins, roles), "a", "b", 7, 0)
     assert (r.deals, r.games, r.decided) == (3, 6, 5)
     assert r.win_rate == pytest.approx(4 / 5)
@@ -60,10 +61,9 @@ def test_summary_of_a_case_worked_out_by_hand() -> None:
     assert r.by_seat == (1.0, pytest.approx(2 / 3))
     assert r.score == pytest.approx(65.0)
     assert r.score_half == pytest.approx(1.959964 * 10 / np.sqrt(3))
-    assert [(name, part.games, part.score) for name, part in r.roles.items()] == [
-        ("dealer", 2, 60.0),
-        ("other", 4, 67.5),
-    ]
+    assert r.roles["dealer"] == Part(2, 60.0, pytest.approx(1.959964 * np.sqrt(3 * 100) / 2))
+    assert (r.roles["other"].games, r.roles["other"].score) == (3, 70.0)
+    assert r.roles["single"] == Part(1, 60.0, None)
 
 
 def test_detectable_difference_is_found_in_four_experiments_of_five() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ from cardgym.baselines.training import FREE, settings_from_file
 from cardgym.batch import Batch
 from cardgym.errors import CardGymError
 
-FOLDER = Path(str(shipped_model("chouine"))).parent
-SHIPPED = sorted(p.stem for p in FOLDER.glob("*.pt"))
+FOLDER = resources.files("cardgym.baselines") / "models"
+SHIPPED = sorted(p.name.removesuffix(".pt") for p in FOLDER.iterdir() if p.name.endswith(".pt"))
 # By game: opponent, duplicate deals, least win rate among decided deals.
 BANDS = {"chouine": [("random", 4000, 0.94), ("rule", 4000, 0.55), ("pimc-64", 400, 0.56)]}
 SETTINGS = {"ppo": ppo.Settings, "dmc": dmc.Settings}
@@ -55,9 +55,7 @@ def test_shipped_model_plays(name: str) -> None:
 
 
 def test_a_game_without_a_model_is_named() -> None:
-    with pytest.raises(
-        CardGymError, match=r"whist: no trained network comes with cardgym; there are some for: .*chouine"
-    ):
+    with pytest.raises(CardGymError, match=r"whist: no trained network comes with cardgym; there are some for: "):
         shipped_model("whist")
 
 

@@ -92,6 +92,27 @@ def test_policy_that_draws_is_reproducible(run: Path) -> None:
     assert once != evaluate(GAME, GAME.options(), agent, RandomAgent(), deals=10, seed=6)
 
 
+def test_values_are_those_of_the_critic(run: Path) -> None:
+    """As a search agent asks for them; a critic that sees all cards is never asked."""
+    agent = NetworkAgent.load(run / "model.pt")
+    learner = Learner(GAME, SMALL)
+    learner.network = agent.network
+    learner.games.collect(agent.network)
+    found = agent.values(Decisions(learner.batch, np.arange(32)))
+    orders = learner.games._look(seen := np.empty((32, 417), np.int8), np.empty((32, 0), np.int8))
+    assert len(np.unique(orders)) > 1
+    with torch.inference_mode():
+        expected = agent.network(torch.from_numpy(seen))[1].numpy()
+    np.testing.assert_array_equal(found, expected.astype(np.float64))
+    assert agent.options == {**agent.options, "reward": "margin"}
+    searching = load_agent(f"pimc-2-value@{run / 'model.pt'}", GAME)
+    actions = searching.act(Decisions(learner.batch, np.arange(4)), np.random.default_rng(0))
+    assert learner.batch.mask[np.arange(4), actions].all()
+    privileged = Learner(GAME, EVERYTHING)
+    with pytest.raises(InvalidOption, match="its critic sees all cards and is for training only"):
+        privileged.player().values(Decisions(privileged.batch, np.arange(4)))
+
+
 def test_learning_beats_random() -> None:
     """About 60 000 decisions are enough for a clear win; the same learner with shuffled advantages stays level."""
     settings = replace(
@@ -170,6 +191,12 @@ def test_wrong_files_are_refused(run: Path, tmp_path: Path) -> None:
     gone = altered("gone.pt", lambda f: f["notes"].update(game="whist"))
     with pytest.raises(InvalidRecord, match=r"made for a game that is not here: unknown game 'whist'"):
         NetworkAgent.load(gone)
+    poor = altered("poor.pt", lambda f: [f["notes"].pop(name) for name in ("hidden", "options")])
+    with pytest.raises(InvalidRecord, match=r"poor\.pt: its notes lack options, hidden"):
+        load_agent(str(poor), GAME)
+    flat = altered("flat.pt", lambda f: f.update(notes="none"))
+    with pytest.raises(InvalidRecord, match="none of cardgym's models"):
+        load_agent(str(flat), GAME)
     odd = altered("odd.pt", lambda f: f["notes"].update(hidden=[33]))
     with pytest.raises(InvalidRecord, match="its weights do not fit its notes"):
         load_agent(str(odd), GAME)
@@ -381,10 +408,21 @@ def test_batch_restore_refuses_what_is_not_under_way() -> None:
         batch.restore(batch.states[:1].copy())
 
 
-def test_command_line_names_the_game(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["ppo", "--game", "chuine"])
+@pytest.mark.parametrize("arguments", [["--game", "chuine"], ["--game=chuine"]])
+def test_command_line_names_the_game(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["ppo", *arguments])
     with pytest.raises(SystemExit, match=r"error: unknown game 'chuine'. Did you mean 'chouine'\?"):
         command_line(Settings, "ppo", train)
+
+
+@pytest.mark.parametrize("arguments", [["--game", "shukh"], ["--seed", "3", "--game=shukh"]])
+def test_command_line_takes_the_settings_of_the_game(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[Settings] = []
+    monkeypatch.setattr("sys.argv", ["ppo", *arguments, "--entropy", "0.5"])
+    command_line(Settings, "ppo", lambda settings, console: taken.append(settings))
+    file = settings_from_file(Settings, "ppo", "shukh")
+    assert taken == [replace(file, entropy=0.5, seed=taken[0].seed)]
+    assert taken[0].canonical_suits is False
 
 
 def test_fingerprint_follows_the_layout() -> None:

@@ -119,6 +119,20 @@ def test_they_are_strong() -> None:
         assert result.win_rate - result.win_rate_half > bound, agent.name
 
 
+@pytest.mark.long
+def test_tree_search_is_worth_its_tree() -> None:
+    """At about the same number of play-outs and in more of them, with the rule bot's play-outs too."""
+    tree, flat = ISMCTS(GAME, 1000), PIMC(GAME, 64)
+    against_random = evaluate(GAME, OPTIONS, tree, RandomAgent(), deals=300)
+    assert against_random.win_rate - against_random.win_rate_half > 0.9
+    against_flat = evaluate(GAME, OPTIONS, tree, flat, deals=600)
+    assert against_flat.win_rate - against_flat.win_rate_half > 0.5
+    informed = evaluate(GAME, OPTIONS, PIMC(GAME, 64, "rule"), RuleAgent(GAME), deals=200)
+    assert informed.win_rate - informed.win_rate_half > 0.5
+    peeking = evaluate(GAME, OPTIONS, PIMC(GAME, 64, "rule", cheating=True), PIMC(GAME, 64, "rule"), deals=200)
+    assert peeking.win_rate - peeking.win_rate_half > 0.5
+
+
 # --- What it sees ----------------------------------------------------------------------------
 
 
@@ -297,6 +311,15 @@ def test_a_full_tree_goes_on_without_growing(monkeypatch: pytest.MonkeyPatch) ->
     visits, _ = ISMCTS(GAME, None, milliseconds=20).search(Decisions(batch, np.arange(1)), 0)
     assert visits.sum() >= 32
     assert (visits[0] > 0).sum() == min(11, batch.mask[0].sum())
+
+
+def test_any_number_of_seats() -> None:
+    game = cardgym.load_game("shukh")
+    for players in (2, 8):
+        batch = positions(game, 4, 9, players=players, deck=52)
+        for name in ("ismcts-30", "ismcts-30-rule", "pimc-2"):
+            actions = load_agent(name, game).act(Decisions(batch, np.arange(4)), np.random.default_rng(0))
+            assert batch.mask[np.arange(4), actions].all()
 
 
 # --- Names and arguments ---------------------------------------------------------------------

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from cardgym.baselines.agents import RandomAgent, RuleAgent
 from cardgym.baselines.evaluate import evaluate, results_table
-from cardgym.baselines.ppo_sb3 import settings_from_file, train
+from cardgym.baselines.ppo_sb3 import Settings, train
+from cardgym.baselines.training import settings_from_file
 from cardgym.games.tarot import GAME
 from cardgym.games.tarot_tables import BIDS
 
@@ -44,7 +45,7 @@ def test_results_by_role_and_contract() -> None:
 def test_shipped_settings_reach_their_band(tmp_path: Path) -> None:
     """What ``make train GAME=tarot`` promises, over 2 000 duplicate deals: points from random players and, bidding as
     it should, no fewer than rule bots."""
-    settings = replace(settings_from_file("tarot"), out=tmp_path)
+    settings = replace(settings_from_file(Settings, "ppo_sb3", "tarot"), out=tmp_path)
     assert settings.deals == 2000
     against_random, against_rule, rule = train(settings, Console())
     assert against_random.score - against_random.score_half > 0

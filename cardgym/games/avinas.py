@@ -240,7 +240,7 @@ def deal(s):
         deck[i] = i
     rng.shuffle(s.rng, deck, CARDS)
     for i in range(CARDS):
-        s.owner[deck[i]] = _seat_at(s, i)
+        s.owner[deck[i]] = _seat_at(s.dealer, i)
     s.turned[:] = 0
     s.looked[:] = 0
     s.trick_of[:] = 0
@@ -264,15 +264,15 @@ def deal(s):
 
 
 @helper
-def _seat_at(s, i):
+def _seat_at(dealer, i):
     """Who was dealt the card at place ``i`` of the deck."""
-    return (s.dealer + 1 + (i >> 2)) & 3
+    return (dealer + 1 + (i >> 2)) & 3
 
 
 @helper
-def _deck_index(s, seat, k):
+def _deck_index(dealer, seat, k):
     """Where in the deck the ``k``-th card (0-7) of a seat was."""
-    return (k >> 2) * 16 + ((seat - s.dealer - 1) & 3) * 4 + (k & 3)
+    return (k >> 2) * 16 + ((seat - dealer - 1) & 3) * 4 + (k & 3)
 
 
 @helper
@@ -280,7 +280,7 @@ def _turn_up(s):
     """AV-4: the 4th and 8th card of everybody lie at the end of the packets, in the order of turning up."""
     for i in range(3, CARDS, 4):
         card = s.deck[i]
-        seat = _seat_at(s, i)
+        seat = _seat_at(s.dealer, i)
         seven = card % RANKS == SEVEN
         dealers = (seat - s.dealer) & 1 == 0
         if dealers:
@@ -674,13 +674,13 @@ def history(s, seat, out):
         out[i] = 0
     _mark(out, H_DEALER, s.dealer, seat)
     for k in range(HAND):
-        out[H_RECEIVED + k] = s.deck[_deck_index(s, seat, k)] + 1
+        out[H_RECEIVED + k] = s.deck[_deck_index(s.dealer, seat, k)] + 1
         card = s.deck[4 * k + 3]
         if s.turned[card] != 0:
             out[H_TURNED_UP + k] = card + 1
     if seat == s.dealer:
         for k in range(2):
-            out[H_LOOKED_AT + k] = s.deck[_deck_index(s, (seat + 2) & 3, 4 * k + 3)] + 1
+            out[H_LOOKED_AT + k] = s.deck[_deck_index(s.dealer, (seat + 2) & 3, 4 * k + 3)] + 1
     for i in range(s.log_length):
         out[H_ACTOR + i] = ((s.log_seat[i] - seat) & 3) + 1
         if not _hidden_from(s, seat, i):
@@ -724,13 +724,15 @@ def resample(s, seat, salt):
     Places are the 24 cards dealt to the others and, while a card of another seat lies face down, that one.
     """
     rng.scramble(s.rng, salt)
+    deck, turned, looked, dealer = s.deck, s.turned, s.looked, s.dealer
+    sees, covered = seat == dealer, s.down >= 0 and s.leader != seat
     for _ in range(EXCHANGES):
-        first = _deck_index(s, seat + 1 + rng.below(salt, 3), rng.below(salt, HAND))
-        second = _deck_index(s, seat + 1 + rng.below(salt, 3), rng.below(salt, HAND))
-        if _knows(s, seat, s.deck[first]) or _knows(s, seat, s.deck[second]):
-            continue
-        if s.down >= 0 and s.leader != seat and rng.below(salt, 8) == 0:
-            card = s.deck[first]
+        first = _deck_index(dealer, seat + 1 + rng.below(salt, 3), rng.below(salt, HAND))
+        second = _deck_index(dealer, seat + 1 + rng.below(salt, 3), rng.below(salt, HAND))
+        card, other = deck[first], deck[second]
+        if turned[card] or turned[other] or (sees and (looked[card] or looked[other])):
+            continue  # known
+        if covered and rng.below(salt, 8) == 0:
             if s.owner[card] == s.leader and s.trick_of[card] == 0:  # he has no trumps, so any will do
                 s.down = s.log_action[s.down_at] = card
         else:
@@ -739,12 +741,6 @@ def resample(s, seat, salt):
         sign = rng.below(salt, len(SIGNS))
         s.signed = sign + 1
         s.log_action[s.down_at + 1] = SIGN_WORD + sign
-
-
-@helper
-def _knows(s, seat, card):
-    """Does ``seat`` know where another's card was dealt: turned up, or looked at by himself, the dealer?"""
-    return s.turned[card] != 0 or (seat == s.dealer and s.looked[card] != 0)
 
 
 @helper
@@ -776,8 +772,9 @@ def _may_lie(s, card, i, moves):
     """May the card have been dealt to this place, or even another hand?  The dealer would have shown a seven."""
     if i & 3 == 3 and card % RANKS == SEVEN:
         return False
-    fits = s.trump < 0 or s.void[_seat_at(s, i), CLASS[s.trump, card]] == 0
-    return not moves or (s.trick_of[card] == 0 and fits)
+    if not moves:
+        return True
+    return s.trick_of[card] == 0 and (s.trump < 0 or s.void[_seat_at(s.dealer, i), CLASS[s.trump, card]] == 0)
 
 
 @helper
