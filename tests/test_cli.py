@@ -207,7 +207,7 @@ def test_bench_measures_every_game(capsys):
     assert cli.main(["bench", "--seconds", "0.01", "--num-envs", "16", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["game"] for row in rows] == cardgym.game_names()
-    assert all(row[label] > 100 for row in rows for label in ("single", "vector", "playout"))
+    assert all(row[label] > 0 for row in rows for label in ("single", "vector", "playout"))
     assert cli.main(["bench", "--games", "chouine", "--seconds", "0.01", "--threads", "2"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split()[0] == "chouine"
     for wrong in (["--seconds", "0"], ["--num-envs", "0"], ["--games", "bridge"]):
