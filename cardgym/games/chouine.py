@@ -851,7 +851,7 @@ def _said(number: int) -> str:
 def _trick(s: Any, trick: int) -> tuple[Laid, ...]:
     leader = int(s.winner_of[trick - 1]) if trick > 1 else 1 - int(s.dealer)
     cards = [int(c) for c in np.flatnonzero(s.trick_of == trick)]
-    return tuple(Laid(c, s.played_by[c] - 1) for c in sorted(cards, key=lambda c: s.played_by[c] - 1 != leader))
+    return tuple(Laid(c, int(s.played_by[c]) - 1) for c in sorted(cards, key=lambda c: s.played_by[c] - 1 != leader))
 
 
 def _piles(s: Any, seat: int | None) -> tuple[Pile, ...]:
