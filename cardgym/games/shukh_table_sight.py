@@ -1,0 +1,522 @@
+"""What the seats of Shukh at the table may do and see: masks, encodings, hidden cards dealt anew, the drawing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardgym import rng
+from cardgym.cards import PACK_52
+from cardgym.games import shukh
+from cardgym.games.shukh import (
+    BEATS,
+    CARDS,
+    DISCARD,
+    DISCARD_LOW_HEART,
+    LAID,
+    NINE_D,
+    QUEEN_H,
+    SEATS,
+    TAKE,
+    TUCK,
+    low_heart,
+    tucked_card,
+)
+from cardgym.games.shukh_table_state import (
+    ACCUSE,
+    ACTS,
+    ASK_SIX,
+    AT_STOCK,
+    CALL,
+    CALLING,
+    CHARGES,
+    CHOOSING,
+    DEAL,
+    DEBTS,
+    DISPUTE,
+    DISPUTING,
+    DRAW,
+    GONE,
+    HESITATE,
+    JUMP,
+    JUMPING,
+    NUM_ACTIONS,
+    OWING,
+    PASS,
+    PAYING,
+    PERFECT,
+    PICK_UP,
+    PILE,
+    PLAY,
+    PLAYED_DEAL,
+    REACTING,
+    REPAYING,
+    SAY,
+    SEAT,
+    SIX,
+    STAGES,
+    SUPPORT,
+    SWEEP,
+    TURN,
+    UNLOAD,
+    UNSWEPT,
+    VOTING,
+    bit,
+    could_play,
+    could_play_any,
+    layouts_for,
+    number,
+)
+from cardgym.kernel import helper
+
+# The part ``piles`` begins PILES_AFTER + PILES_PER_SEAT * seats beyond Shukh's own parts.
+_TWO, _THREE = (
+    layout.start("piles") - layout.start("stage")
+    for layout in (layouts_for(players, False, False, False)["observation"] for players in (2, 3))
+)
+PILES_PER_SEAT = _THREE - _TWO
+PILES_AFTER = _TWO - 2 * PILES_PER_SEAT
+
+# --- Legal actions ---------------------------------------------------------------------------
+
+
+@helper
+def legal(s, mask):
+    for a in range(NUM_ACTIONS):
+        mask[a] = 0
+    if s.over:
+        return
+    seat, stage = number(s.player), s.stage
+    if stage == REACTING:
+        _legal_reactions(s, seat, mask)
+    elif stage == TURN:
+        _legal_turn(s, seat, mask)
+    elif stage == AT_STOCK:
+        due = shukh.unload_to(s, seat) >= 0
+        mask[UNLOAD] = due
+        mask[DRAW] = not (due and s.warned)
+    elif stage == PAYING:
+        for c in range(CARDS):
+            mask[c] = s.place[c] == seat
+        if s.live == 2:  # R-9.4.3: it leaves the hand by the discard alone
+            mask[low_heart(s)] = 0
+    elif stage == REPAYING:
+        for c in range(CARDS):
+            mask[c] = s.place[c] == seat
+        mask[NINE_D] = 0  # R-4.14.1
+    elif stage == OWING:
+        for i in range(1, number(s.seats)):
+            mask[SEAT + i - 1] = s.due[(seat + i) % int(s.seats)] > 0
+    elif stage == CHOOSING:
+        for c in range(CARDS):
+            mask[c] = could_play(s, seat, c)
+    else:
+        mask[PASS] = 1
+        if stage == CALLING:
+            mask[CALL] = 1
+        elif stage == DISPUTING:
+            mask[DISPUTE] = 1
+        elif stage == VOTING:
+            mask[SUPPORT] = 1
+        elif stage == GONE:
+            mask[SWEEP] = 1
+        else:
+            mask[SAY] = 1
+            mask[JUMP] = s.finish[seat] == 0 and s.unswept == 0 and could_play_any(s, seat)
+
+
+@helper
+def _legal_reactions(s, seat, mask):
+    """TM-4."""
+    mask[PASS] = 1
+    mask[ACCUSE] = 1
+    if s.phase != PLAY:
+        return
+    for i in range(1, number(s.seats)):  # R-6.2
+        mask[SEAT + i - 1] = (int(s.silent) >> ((seat + i) % int(s.seats))) & 1
+    if s.live == 2 and not s.safe and s.finish[seat] == 0:  # R-9.4.2.1
+        holder = int(s.place[low_heart(s)])
+        mask[ASK_SIX] = holder < SEATS and holder != seat
+
+
+@helper
+def _legal_turn(s, seat, mask):
+    """TM-8, R-5.3: what is lawful, and every breach that fits."""
+    place, low = s.place, low_heart(s)
+    endgame = s.live == 2 and place[low] == seat
+    may_break = s.unswept == 0 and s.warned == 0  # TM-2
+    if s.height == 0:  # R-5.2
+        for c in range(CARDS):
+            mask[c] = place[c] == seat
+        mask[QUEEN_H] = may_break and place[QUEEN_H] == seat  # Sh-2
+        if endgame and not may_break:  # Sh-12
+            mask[low] = 0
+        mask[PASS] = s.held[seat] == int(place[QUEEN_H] == seat) + int(endgame)  # S-13
+    else:
+        top = int(s.kon[s.height - 1])
+        for c in range(CARDS):
+            mask[c] = (place[c] == seat) & (BEATS[top, c] != 0)
+        mask[TAKE] = 1
+        card = tucked_card(s)
+        mask[TUCK] = card >= 0 and place[card] == seat and not (endgame and card == low)  # R-9.4.3
+        mask[SWEEP] = may_break  # Sh-5
+        mask[PICK_UP] = may_break and s.piled[seat] > 0  # Sh-3
+    if s.unswept > 0:
+        mask[SWEEP] = 1
+    mask[HESITATE] = may_break and s.hesitated == 0  # Sh-6
+    mask[DISCARD_LOW_HEART] = endgame  # R-9.4.1
+
+
+# --- Encodings -------------------------------------------------------------------------------
+
+
+@helper
+def observe(s, seat, out):
+    _observe(s, number(seat), out)
+
+
+@helper
+def reveal(s, out):
+    """What the seat to act sees, then all that is hidden from it."""
+    seat, seats = number(s.player), number(s.seats)
+    end = _observe(s, seat, out)
+    piles = _piles_at(s)
+    hands = shukh.O_SEATS + shukh.PER_SEAT * seats
+    for i in range(seats):
+        who = (seat + i) % seats
+        for c in range(CARDS):
+            out[piles + CARDS * i + c] = s.place[c] == PILE + who
+        if i > 0:
+            for c in range(CARDS):
+                out[hands + CARDS * (i - 1) + c] = s.place[c] == who
+    if s.deal != PLAYED_DEAL:
+        return
+    if s.memory == PERFECT:
+        for i in range(end - _secrets_size(s), end):
+            out[i] = 0
+    for c in range(CARDS):
+        out[end + c] = 0
+    if s.phase == DEAL:
+        for i in range(s.drawn, s.deck):
+            out[end + s.order[i]] = i - s.drawn + 1
+
+
+@helper
+def _observe(s, seat, out):
+    """Writes the parts of :func:`layouts_for` in order; returns where they end."""
+    perfect = s.memory == PERFECT
+    hands_open = perfect or s.phase == DEAL or _knows_by_elimination(s, seat)
+    shukh.observe_cards(s, seat, out, hands_open)
+    at = _observe_turn(s, seat, out, shukh.observed_size(s))
+    at = _observe_act(s, seat, out, at)
+    at = _observe_piles(s, seat, out, at)
+    if s.deal == PLAYED_DEAL:
+        at = _observe_deal(s, seat, out, at)
+        if perfect:
+            at = _observe_secrets(s, seat, out, at)
+    return at
+
+
+@helper
+def _knows_by_elimination(s, seat):
+    """Do all cards that do not lie open belong to one other hand?"""
+    return shukh.others_holding(s, seat) <= 1 and (s.phase == PLAY or s.piled.sum() == 0)
+
+
+@helper
+def _one(out, at, seats, seat, who):
+    """A one-hot part over the seats; returns where it ends."""
+    for i in range(seats):
+        out[at + i] = 0
+    if who >= 0:
+        out[at + (int(who) - seat + seats) % seats] = 1
+    return at + seats
+
+
+@helper
+def _set(out, at, seats, seat, bits):
+    """A part of flags over the seats."""
+    for i in range(seats):
+        out[at + i] = (int(bits) >> ((seat + i) % seats)) & 1
+    return at + seats
+
+
+@helper
+def _per_seat(out, at, seats, seat, numbers):
+    for i in range(seats):
+        out[at + i] = numbers[(seat + i) % seats]
+    return at + seats
+
+
+@helper
+def _kind(out, at, size, number):
+    """A one-hot part over kinds that are numbered from 1, 0 for none."""
+    for i in range(size):
+        out[at + i] = number == i + 1
+    return at + size
+
+
+@helper
+def _observe_turn(s, seat, out, at):
+    seats = number(s.seats)
+    at = _kind(out, at, TURN, 0 if s.over else s.stage)
+    at = _one(out, at, seats, seat, s.turn)
+    out[at] = s.fresh
+    out[at + 1] = s.warned
+    out[at + 2] = s.hesitated
+    at = _per_seat(out, at + 3, seats, seat, s.skips)
+    out[at] = s.safe
+    return at + 1
+
+
+@helper
+def _observe_act(s, seat, out, at):
+    seats = number(s.seats)
+    at = _kind(out, at, JUMPING, s.act)
+    at = _one(out, at, seats, seat, s.actor if s.act else -1)
+    for c in range(CARDS):
+        out[at + c] = s.card == c
+    out[at + CARDS] = s.slip
+    at = _set(out, at + CARDS + 1, seats, seat, s.window)
+    at = _set(out, at, seats, seat, s.calls)
+    at = _set(out, at, seats, seat, s.silent)
+    at = _kind(out, at, SIX, s.charge)
+    at = _one(out, at, seats, seat, s.accuser if s.charge else -1)
+    at = _one(out, at, seats, seat, s.accused if s.charge else -1)
+    at = _set(out, at, seats, seat, s.disputants)
+    at = _per_seat(out, at, seats, seat, s.votes)
+    at = _one(out, at, seats, seat, s.guilty[0])
+    if s.guilty[1] >= 0:
+        out[at - seats + (int(s.guilty[1]) - seat + seats) % seats] = 2
+    return _set(out, at, seats, seat, s.payers)
+
+
+@helper
+def _observe_piles(s, seat, out, at):
+    seats = number(s.seats)
+    at = _one(out, at, seats, seat, s.closer)
+    out[at] = s.gone
+    for c in range(CARDS):
+        out[at + 1 + c] = s.place[c] == UNSWEPT
+    at = _per_seat(out, at + 1 + CARDS, seats, seat, s.piled)
+    for i in range(seats):
+        pile = PILE + (seat + i) % seats
+        row = at + CARDS * i
+        for c in range(CARDS):
+            out[row + c] = s.place[c] == pile
+    if s.phase == DEBTS and s.memory != PERFECT:  # face down
+        for i in range(at, at + CARDS * seats):
+            out[i] = 0
+    return at + CARDS * seats
+
+
+@helper
+def _observe_deal(s, seat, out, at):
+    seats = number(s.seats)
+    dealing = s.phase == DEAL
+    out[at] = s.deck - s.drawn if dealing else 0
+    at += 1
+    for i in range(seats):
+        out[at + i] = s.top[(seat + i) % seats] + 1
+    at += seats
+    for c in range(CARDS):
+        out[at + c] = s.below[c] + 1
+    out[at + CARDS] = s.deals
+    at = _per_seat(out, at + CARDS + 1, seats, seat, s.debt)
+    at = _per_seat(out, at, seats, seat, s.due)
+    out[at] = max(int(s.to_pay), 0)
+    return _one(out, at + 1, seats, seat, s.creditor)
+
+
+@helper
+def _observe_secrets(s, seat, out, at):
+    """TM-15: takes from ``hands`` and ``piles`` what the seat does not know, and says what it knows instead.
+
+    Of the cards that were dealt to one seat and are unknown now the others know how many are where; if all are in one
+    place, they are known.
+    """
+    seats = number(s.seats)
+    end = at + _secrets_size(s)
+    for i in range(at, end):
+        out[i] = 0
+    if s.secrets == 0:
+        return end
+    counts, piles = at + CARDS, _piles_at(s)
+    for c in range(CARDS):
+        if not int(s.known[c]) & bit(seat):
+            giver = (int(s.origin[c]) - seat + seats) % seats
+            out[at + c] = giver + 1
+            out[counts + seats * giver + (_owner(s, c) - seat + seats) % seats] += 1
+    hands = shukh.O_SEATS + shukh.PER_SEAT * seats
+    for giver in range(seats):
+        holders = 0
+        for i in range(seats):
+            holders += out[counts + seats * giver + i] > 0
+        if holders == 1:
+            for i in range(seats):
+                out[counts + seats * giver + i] = 0
+        for c in range(CARDS):
+            if out[at + c] == giver + 1:
+                owner = (_owner(s, c) - seat + seats) % seats
+                if holders == 1:
+                    out[at + c] = 0
+                elif s.place[c] < SEATS:
+                    out[hands + CARDS * (owner - 1) + c] = 0
+                else:
+                    out[piles + CARDS * owner + c] = 0
+    return end
+
+
+@helper
+def _secrets_size(s):
+    return CARDS + number(s.seats) * number(s.seats)
+
+
+@helper
+def _piles_at(s):
+    """Where the part ``piles`` begins."""
+    return shukh.observed_size(s) + PILES_AFTER + PILES_PER_SEAT * number(s.seats)
+
+
+@helper
+def _owner(s, card):
+    """The seat in whose hand or pile a card is."""
+    place = int(s.place[card])
+    return place if place < SEATS else place - PILE
+
+
+# --- Hidden cards anew -----------------------------------------------------------------------
+
+
+@helper
+def resample(s, seat, salt):
+    """TM-15: the stock, and which cards were paid face down; with ``memory="table"`` all that does not lie open.
+
+    All ways are equally likely.
+    """
+    rng.scramble(s.rng, salt)
+    if s.phase == DEAL:
+        for i in range(s.deck - 1, number(s.drawn), -1):
+            j = number(s.drawn) + rng.below(salt, i - number(s.drawn) + 1)
+            card = s.order[i]
+            s.order[i] = s.order[j]
+            s.order[j] = card
+    elif s.memory != PERFECT:
+        _mix(s, number(seat), -1, salt)
+    elif s.secrets > 0:
+        for giver in range(number(s.seats)):
+            _mix(s, number(seat), giver, salt)
+
+
+@helper
+def _mix(s, seat, giver, salt):
+    """Permutes the places of cards that the seat does not know: all of them, or those dealt to one seat."""
+    unseen = s.below  # not in use after the deal
+    count = 0
+    for c in range(CARDS):
+        if _is_covered(s, seat, c) if giver < 0 else s.origin[c] == giver and not int(s.known[c]) & bit(seat):
+            unseen[count] = c
+            count += 1
+    for i in range(count - 1, 0, -1):
+        j = rng.below(salt, i + 1)
+        one, other = int(unseen[i]), int(unseen[j])
+        place, known = s.place[one], s.known[one]
+        s.place[one] = s.place[other]
+        s.known[one] = s.known[other]
+        s.place[other] = place
+        s.known[other] = known
+    s.below[:] = -1
+
+
+@helper
+def _is_covered(s, seat, card):
+    """With ``memory="table"``: does the seat not see this card?"""
+    if card == NINE_D and _opens(s):
+        return False
+    place = s.place[card]
+    if place < SEATS:
+        return place != seat
+    return s.phase == DEBTS and place >= PILE and place < PILE + SEATS
+
+
+@helper
+def _opens(s):
+    """R-5.1: does everybody still know where the nine of diamonds is?"""
+    if s.phase == DEBTS:
+        return True
+    return s.idle == 0 and s.height == 0 and s.unswept == 0 and s.opener == s.place[NINE_D]
+
+
+# --- For people ------------------------------------------------------------------------------
+
+
+def text(s: Any, seat: int | None) -> str:
+    """A table as text: what ``seat`` knows, or everything."""
+    hidden = _unseen_by(s, seat)
+    if s.phase == DEAL:
+        zone = f"{s.deck - s.drawn} in the stock"
+    else:
+        zone = f"{int((s.place == DISCARD).sum())} in the discard"
+    idle = f" · {s.idle} turns without a discard" if s.idle else ""
+    match = f" · party {min(s.parties + 1, s.parties_per_match)} of {s.parties_per_match}" if s.episode == 1 else ""
+    lines = [f"Shukh at the table · {s.deck} cards · {zone}{idle}{match}"]
+    for who in range(number(s.seats)):
+        lines.append(_text_seat(s, who, hidden))
+    if s.height:
+        laid = [f"{PACK_52.symbols[c]} ({s.place[c] - LAID})" for c in s.kon[: s.height]]
+        lines.append(f"  kon, from the bottom up: {' '.join(laid)}")
+    if s.unswept:
+        lines.append(f"  closed by seat {s.closer}, not swept: {_symbols(s, UNSWEPT, hidden)}")
+    if s.act:
+        card = f" {PACK_52.symbols[s.card]}" if s.card >= 0 else ""
+        lines.append(f"  act: seat {s.actor}: {ACTS[s.act - 1]}{card}{', sloppily' if s.slip else ''}")
+    if s.charge:
+        lines.append(
+            f"  {CHARGES[s.charge - 1]}: seat {s.accuser} against seat {s.accused}, votes {s.votes[: s.seats]}"
+        )
+    if s.over:
+        lines.append(f"  over{': too long without a discard' if s.stalled else ''}")
+    else:
+        lines.append(f"  to act: seat {s.player}, {STAGES[s.stage - 1]}; turn of seat {s.turn}")
+    return "\n".join(lines) + "\n"
+
+
+def _unseen_by(s: Any, seat: int | None) -> np.ndarray:
+    """Which cards are drawn covered, bool, shape (CARDS,)."""
+    if seat is None:
+        return np.zeros(CARDS, bool)
+    if s.memory != PERFECT:
+        if s.phase == DEAL or _knows_by_elimination(s, seat):
+            return np.zeros(CARDS, bool)
+        piled = (s.place >= PILE) & (s.place < PILE + SEATS)
+        return ((s.place < SEATS) & (s.place != seat)) | (piled & (s.phase == DEBTS))
+    hidden = (s.known >> seat) & 1 == 0
+    for giver in range(number(s.seats)):
+        his = hidden & (s.origin == giver)
+        if len(np.unique(s.place[his])) == 1:
+            hidden &= ~his  # by elimination
+    return hidden
+
+
+def _symbols(s: Any, place: int, hidden: np.ndarray) -> str:
+    there = s.place == place
+    shown = [PACK_52.symbols[c] for c in np.flatnonzero(there & ~hidden)]
+    return " ".join([*shown, *["▒▒"] * int((there & hidden).sum())]) or "-"
+
+
+def _text_seat(s: Any, who: int, hidden: np.ndarray) -> str:
+    marks = [word for word, seat in (("shuffler", s.shuffler), ("opener", s.opener)) if seat == who]
+    if s.finish[who]:
+        marks.append(f"place {s.finish[who]}")
+    if s.episode == 1:
+        marks.append(f"points {s.scores[who]}")
+    if s.top[who] >= 0:
+        marks.append(f"top {PACK_52.symbols[s.top[who]]}")
+    if s.debt[who]:
+        marks.append(f"penalties of the deal {s.debt[who]}")
+    if s.silent >> who & 1:
+        marks.append("one card, not called")
+    noted = f" ({', '.join(marks)})" if marks else ""
+    pile = f"; pile: {_symbols(s, PILE + who, hidden)}" if s.piled[who] else ""
+    return f"  seat {who}{noted}: {_symbols(s, who, hidden)}{pile}"
