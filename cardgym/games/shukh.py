@@ -623,7 +623,7 @@ def observe_cards(s, seat, out, knows_hands):
         out[O_SEATS + 3 * seats + i] = s.finish[who]
         out[O_SEATS + 4 * seats + i] = s.held[who]
     for i in range(seats - 1):
-        who = (seat + 1 + i) % seats if knows_hands else ABSENT + 1  # no card lies there
+        who = (seat + 1 + i) % seats if knows_hands else -1  # no card lies there
         row = hands + CARDS * i
         for c in range(CARDS):
             out[row + c] = place[c] == who

@@ -316,14 +316,14 @@ def _observe_deal(s, seat, out, at):
     seats = number(s.seats)
     dealing = s.phase == DEAL
     out[at] = s.deck - s.drawn if dealing else 0
-    at += 1
+    out[at + 1] = s.deals
+    at += 2
     for i in range(seats):
         out[at + i] = s.top[(seat + i) % seats] + 1
     at += seats
     for c in range(CARDS):
         out[at + c] = s.below[c] + 1
-    out[at + CARDS] = s.deals
-    at = _per_seat(out, at + CARDS + 1, seats, seat, s.debt)
+    at = _per_seat(out, at + CARDS, seats, seat, s.debt)
     at = _per_seat(out, at, seats, seat, s.due)
     out[at] = max(int(s.to_pay), 0)
     return _one(out, at + 1, seats, seat, s.creditor)

@@ -13,7 +13,7 @@ from cardgym.cards import PACK_52
 from cardgym.errors import InvalidOption
 from cardgym.game import Action, Layout, Options, Segment, option, state_dtype
 from cardgym.games import shukh
-from cardgym.games.shukh import ABSENT, BEATS, CARDS, DEALS, QUEEN_H, SEATS, low_heart
+from cardgym.games.shukh import ABSENT, BEATS, CARDS, QUEEN_H, SEATS, low_heart
 from cardgym.kernel import helper
 
 # --- Tables ----------------------------------------------------------------------------------
@@ -169,10 +169,11 @@ STATE = state_dtype(
 
 def _deal_segments(players: int, around: str, remembers: bool) -> list[Segment]:
     segments = [
-        Segment("stock", (1,), "cards in the stock", since="draw", high=CARDS),
+        Segment(
+            "stock", (2,), "cards in the stock; deals that were void before this one (S-5)", since="draw", high=CARDS
+        ),
         Segment("stack_tops", (players,), f"{around}: top card of the stack, in the deal", values="card", since="draw"),
         Segment("stack_under", ("card",), "the card under this one in its stack, in the deal", values="card"),
-        Segment("deals", (1,), "deals that were void, because a hand was empty (S-5)", high=DEALS),
         Segment("debt", (players,), f"{around}: penalties earned in the deal", since="verdict", high=CARDS),
         Segment("due", (players,), f"{around}: cards that the seat now repaying owes to it", high=CARDS),
         Segment("to_pay", (1,), "cards that the seat now repaying has to pay yet", high=CARDS),
