@@ -87,7 +87,7 @@ def legal(s, mask):
         mask[a] = 0
     if s.over:
         return
-    seat, stage = number(s.player), s.stage
+    place, seat, stage = s.place, number(s.player), s.stage
     if stage == REACTING:
         _legal_reactions(s, seat, mask)
     elif stage == TURN:
@@ -98,12 +98,12 @@ def legal(s, mask):
         mask[DRAW] = not (due and s.warned)
     elif stage == PAYING:
         for c in range(CARDS):
-            mask[c] = s.place[c] == seat
+            mask[c] = place[c] == seat
         if s.live == 2:  # R-9.4.3: it leaves the hand by the discard alone
             mask[low_heart(s)] = 0
     elif stage == REPAYING:
         for c in range(CARDS):
-            mask[c] = s.place[c] == seat
+            mask[c] = place[c] == seat
         mask[NINE_D] = 0  # R-4.14.1
     elif stage == OWING:
         for i in range(1, number(s.seats)):
@@ -179,17 +179,17 @@ def observe(s, seat, out):
 @helper
 def reveal(s, out):
     """What the seat to act sees, then all that is hidden from it."""
-    seat, seats = number(s.player), number(s.seats)
+    place, seat, seats = s.place, number(s.player), number(s.seats)
     end = _observe(s, seat, out)
     piles = _piles_at(s)
     hands = shukh.O_SEATS + shukh.PER_SEAT * seats
     for i in range(seats):
         who = (seat + i) % seats
         for c in range(CARDS):
-            out[piles + CARDS * i + c] = s.place[c] == PILE + who
+            out[piles + CARDS * i + c] = place[c] == PILE + who
         if i > 0:
             for c in range(CARDS):
-                out[hands + CARDS * (i - 1) + c] = s.place[c] == who
+                out[hands + CARDS * (i - 1) + c] = place[c] == who
     if s.deal != PLAYED_DEAL:
         return
     if s.memory == PERFECT:
@@ -225,27 +225,25 @@ def _knows_by_elimination(s, seat):
 
 
 @helper
+def _wrapped(seat, seats):
+    """The seat modulo the number of seats; below twice that, a division would cost much more."""
+    return seat - seats if seat >= seats else seat
+
+
+@helper
 def _one(out, at, seats, seat, who):
     """A one-hot part over the seats; returns where it ends."""
     for i in range(seats):
         out[at + i] = 0
     if who >= 0:
-        out[at + (int(who) - seat + seats) % seats] = 1
-    return at + seats
-
-
-@helper
-def _set(out, at, seats, seat, bits):
-    """A part of flags over the seats."""
-    for i in range(seats):
-        out[at + i] = (int(bits) >> ((seat + i) % seats)) & 1
+        out[at + _wrapped(number(who) - seat + seats, seats)] = 1
     return at + seats
 
 
 @helper
 def _per_seat(out, at, seats, seat, numbers):
     for i in range(seats):
-        out[at + i] = numbers[(seat + i) % seats]
+        out[at + i] = numbers[_wrapped(seat + i, seats)]
     return at + seats
 
 
@@ -259,52 +257,64 @@ def _kind(out, at, size, number):
 
 @helper
 def _observe_turn(s, seat, out, at):
-    seats = number(s.seats)
-    at = _kind(out, at, TURN, 0 if s.over else s.stage)
-    at = _one(out, at, seats, seat, s.turn)
-    out[at] = s.fresh
-    out[at + 1] = s.warned
-    out[at + 2] = s.hesitated
-    at = _per_seat(out, at + 3, seats, seat, s.skips)
-    out[at] = s.safe
-    return at + 1
+    seats, turn, skips = number(s.seats), number(s.turn), s.skips
+    at = _kind(out, at, TURN, 0 if s.over else number(s.stage))
+    out[at + seats] = s.fresh
+    out[at + seats + 1] = s.warned
+    out[at + seats + 2] = s.hesitated
+    out[at + 2 * seats + 3] = s.safe
+    for i in range(at, at + seats):
+        who = _wrapped(seat + i - at, seats)
+        out[i] = who == turn
+        out[i + seats + 3] = skips[who]
+    return at + 2 * seats + 4
 
 
 @helper
 def _observe_act(s, seat, out, at):
-    seats = number(s.seats)
-    at = _kind(out, at, JUMPING, s.act)
-    at = _one(out, at, seats, seat, s.actor if s.act else -1)
+    """From the pending act to who has to pay; one pass over the seats writes a number of each part."""
+    seats, card = number(s.seats), number(s.card)
+    window, calls, silent = number(s.window), number(s.calls), number(s.silent)
+    disputants, payers, votes = number(s.disputants), number(s.payers), s.votes
+    actor = number(s.actor) if s.act else -1
+    accuser = number(s.accuser) if s.charge else -1
+    accused = number(s.accused) if s.charge else -1
+    first, second = number(s.guilty[0]), number(s.guilty[1])
+    actors = _kind(out, at, JUMPING, number(s.act))
+    cards = actors + seats
     for c in range(CARDS):
-        out[at + c] = s.card == c
-    out[at + CARDS] = s.slip
-    at = _set(out, at + CARDS + 1, seats, seat, s.window)
-    at = _set(out, at, seats, seat, s.calls)
-    at = _set(out, at, seats, seat, s.silent)
-    at = _kind(out, at, SIX, s.charge)
-    at = _one(out, at, seats, seat, s.accuser if s.charge else -1)
-    at = _one(out, at, seats, seat, s.accused if s.charge else -1)
-    at = _set(out, at, seats, seat, s.disputants)
-    at = _per_seat(out, at, seats, seat, s.votes)
-    at = _one(out, at, seats, seat, s.guilty[0])
-    if s.guilty[1] >= 0:
-        out[at - seats + (int(s.guilty[1]) - seat + seats) % seats] = 2
-    return _set(out, at, seats, seat, s.payers)
+        out[cards + c] = card == c
+    out[cards + CARDS] = s.slip
+    asked = cards + CARDS + 1
+    accusers = _kind(out, asked + 3 * seats, SIX, number(s.charge))
+    for i in range(seats):
+        who = _wrapped(seat + i, seats)
+        out[actors + i] = who == actor
+        out[asked + i] = (window >> who) & 1
+        out[asked + seats + i] = (calls >> who) & 1
+        out[asked + 2 * seats + i] = (silent >> who) & 1
+        out[accusers + i] = who == accuser
+        out[accusers + seats + i] = who == accused
+        out[accusers + 2 * seats + i] = (disputants >> who) & 1
+        out[accusers + 3 * seats + i] = votes[who]
+        out[accusers + 4 * seats + i] = int(who == first) + 2 * int(who == second)
+        out[accusers + 5 * seats + i] = (payers >> who) & 1
+    return accusers + 6 * seats
 
 
 @helper
 def _observe_piles(s, seat, out, at):
-    seats = number(s.seats)
+    place, seats = s.place, number(s.seats)
     at = _one(out, at, seats, seat, s.closer)
     out[at] = s.gone
     for c in range(CARDS):
-        out[at + 1 + c] = s.place[c] == UNSWEPT
+        out[at + 1 + c] = place[c] == UNSWEPT
     at = _per_seat(out, at + 1 + CARDS, seats, seat, s.piled)
     for i in range(seats):
-        pile = PILE + (seat + i) % seats
+        pile = PILE + _wrapped(seat + i, seats)
         row = at + CARDS * i
         for c in range(CARDS):
-            out[row + c] = s.place[c] == pile
+            out[row + c] = place[c] == pile
     if s.phase == DEBTS and s.memory != PERFECT:  # face down
         for i in range(at, at + CARDS * seats):
             out[i] = 0
@@ -313,16 +323,16 @@ def _observe_piles(s, seat, out, at):
 
 @helper
 def _observe_deal(s, seat, out, at):
-    seats = number(s.seats)
+    below, seats = s.below, number(s.seats)
     dealing = s.phase == DEAL
     out[at] = s.deck - s.drawn if dealing else 0
     out[at + 1] = s.deals
     at += 2
     for i in range(seats):
-        out[at + i] = s.top[(seat + i) % seats] + 1
+        out[at + i] = s.top[_wrapped(seat + i, seats)] + 1
     at += seats
     for c in range(CARDS):
-        out[at + c] = s.below[c] + 1
+        out[at + c] = below[c] + 1
     at = _per_seat(out, at + CARDS, seats, seat, s.debt)
     at = _per_seat(out, at, seats, seat, s.due)
     out[at] = max(int(s.to_pay), 0)
@@ -343,28 +353,31 @@ def _observe_secrets(s, seat, out, at):
     if s.secrets == 0:
         return end
     counts, piles = at + CARDS, _piles_at(s)
-    for c in range(CARDS):
-        if not int(s.known[c]) & bit(seat):
-            giver = (int(s.origin[c]) - seat + seats) % seats
-            out[at + c] = giver + 1
-            out[counts + seats * giver + (_owner(s, c) - seat + seats) % seats] += 1
     hands = shukh.O_SEATS + shukh.PER_SEAT * seats
+    for c in range(CARDS):
+        if not (number(s.known[c]) >> seat) & 1:
+            giver = _wrapped(number(s.origin[c]) - seat + seats, seats)
+            out[at + c] = giver + 1
+            out[counts + seats * giver + _wrapped(_owner(s, c) - seat + seats, seats)] += 1
+    certain = 0  # bit set: all unknown cards that were dealt to this seat are in one place
     for giver in range(seats):
+        row = counts + seats * giver
         holders = 0
-        for i in range(seats):
-            holders += out[counts + seats * giver + i] > 0
+        for i in range(row, row + seats):
+            holders += out[i] > 0
         if holders == 1:
-            for i in range(seats):
-                out[counts + seats * giver + i] = 0
-        for c in range(CARDS):
-            if out[at + c] == giver + 1:
-                owner = (_owner(s, c) - seat + seats) % seats
-                if holders == 1:
-                    out[at + c] = 0
-                elif s.place[c] < SEATS:
-                    out[hands + CARDS * (owner - 1) + c] = 0
-                else:
-                    out[piles + CARDS * owner + c] = 0
+            certain |= bit(giver)
+            for i in range(row, row + seats):
+                out[i] = 0
+    for c in range(CARDS):
+        if out[at + c] > 0:
+            owner = _wrapped(_owner(s, c) - seat + seats, seats)
+            if (certain >> (out[at + c] - 1)) & 1:
+                out[at + c] = 0
+            elif s.place[c] < SEATS:
+                out[hands + CARDS * (owner - 1) + c] = 0
+            else:
+                out[piles + CARDS * owner + c] = 0
     return end
 
 
