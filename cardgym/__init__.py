@@ -31,6 +31,7 @@ IDS: dict[str, dict[str, Any]] = {
     "cardgym/ChouineMatch-v0": {"game": "chouine", "episode": "match"},
     "cardgym/Shukh-v0": {"game": "shukh"},
     "cardgym/ShukhMatch-v0": {"game": "shukh", "episode": "match"},
+    "cardgym/ShukhTable-v0": {"game": "shukh_table", "episode": "party"},
 }
 """The registered environment ids with the game and the rule options that each presets."""
 

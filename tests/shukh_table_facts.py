@@ -127,7 +127,11 @@ DEAL_FACTS: dict[str, Fact] = {
     "stacks": Fact(lambda s, seat: tuple((s.below + 1).tolist()), lambda p: tuple(p["stack_under"].tolist())),
     "hands in the deal": Fact(
         in_deal(lambda s, seat: tuple(cards(s.place == (seat + i) % s.seats) for i in range(1, s.seats)), ()),
-        lambda p: tuple(cards(row) for row in p["hands"]) if p["stock"][0] or one(p["opener"]) is None and not debts_due(p) else (),
+        lambda p: (
+            tuple(cards(row) for row in p["hands"])
+            if p["stock"][0] or (one(p["opener"]) is None and not debts_due(p))
+            else ()
+        ),
     ),
     "debts": counted("debt"),
     "cards due": counted("due"),

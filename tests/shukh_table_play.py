@@ -150,7 +150,9 @@ def step(s, was, action):
         closed += LAID <= old < LAID + SEATS and new in (UNSWEPT, DISCARD)
     if closed > 0 or s.unswept > was.unswept:
         counted = was.height + 1 == was.live or was.card == QUEEN_H
-        if not (counted and was.act in (LAYING, TUCKING, JUMPING)) and not (was.act == SWEEPING and was.offence == SH_5):
+        if not (counted and was.act in (LAYING, TUCKING, JUMPING)) and not (
+            was.act == SWEEPING and was.offence == SH_5
+        ):
             return I_4
         if closed != was.height:
             return I_4

@@ -43,9 +43,14 @@ TUCKED = 6.0  # a tuck needs no card that beats, and may make the next player ea
 @helper
 def choose(observation, mask):
     """An action id for one position (int8 arrays: observation, mask)."""
+    return choose_move(observation, mask, (len(observation) - O_SEATS + CARDS) // (PER_SEAT + 2 * CARDS))
+
+
+@helper
+def choose_move(observation, mask, players):
+    """The lawful move on one's own turn, -1 if there is none."""
     if mask[DISCARD_LOW_HEART]:
         return DISCARD_LOW_HEART
-    players = (len(observation) - O_SEATS + CARDS) // (PER_SEAT + 2 * CARDS)
     live, following = _around(observation, players)
     height = 0
     bottom = -1
@@ -56,7 +61,7 @@ def choose(observation, mask):
     best = -1
     best_worth = -1e9
     for action in range(TUCK + 1):
-        if mask[action]:
+        if mask[action] and (action != QUEEN_H or height > 0):
             if action == TAKE:
                 worth = TAKEN * _kept(bottom)
             elif action == TUCK:
