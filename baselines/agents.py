@@ -102,6 +102,20 @@ class RandomAgent:
         return sample(decisions.mask, generator)
 
 
+class CarelessAgent:
+    """Plays at random, but where it may accuse somebody (Shukh at the table) it passes 95 times in 100."""
+
+    name = "careless"
+
+    def act(self, decisions: Decisions, generator: np.random.Generator) -> np.ndarray:
+        ids, mask = decisions.game.action_ids, decisions.mask.copy()
+        if "accuse" in ids:
+            lets_go = (mask[:, ids["accuse"]] != 0) & (generator.random(len(mask)) < 0.95)
+            mask[lets_go] = 0
+            mask[lets_go, ids["pass"]] = 1
+        return sample(mask, generator)
+
+
 class RuleAgent:
     """The game's rule bot: a compiled function of the observation and the mask."""
 
@@ -141,9 +155,9 @@ def load_agent(name: str, game: Game) -> Agent:
     """An agent by name.
 
     Args:
-        name: ``"random"``, ``"rule"``, a search agent (``"mc-64"``, ``"mc-64-rule"``, ``"cheating-mc-64"``, the number
-            being the worlds per decision; see :mod:`cardgym.baselines.search`), or the path of a model saved by a
-            training script.
+        name: ``"random"``, ``"careless"``, ``"rule"``, a search agent (``"mc-64"``, ``"mc-64-rule"``,
+            ``"cheating-mc-64"``, the number being the worlds per decision; see :mod:`cardgym.baselines.search`), or the
+            path of a model saved by a training script.
         game: the game that it is to play.
 
     Raises:
@@ -151,6 +165,8 @@ def load_agent(name: str, game: Game) -> Agent:
     """
     if name == "random":
         return RandomAgent()
+    if name == "careless":
+        return CarelessAgent()
     if name == "rule":
         return RuleAgent(game)
     if Path(name).is_file():

@@ -13,7 +13,6 @@ from cardgym.games.shukh import (
     ABSENT,
     CARDS,
     DISCARD,
-    DISCARD_LOW_HEART,
     LAID,
     NINE_D,
     QUEEN_H,
@@ -27,10 +26,10 @@ from cardgym.games.shukh_table_state import (
     ACCUSE,
     ASK_SIX,
     DEAL,
-    DEBTS,
     DISPUTE,
     DRAWING,
     HESITATE,
+    HESITATING,
     JUMP,
     JUMPING,
     LAYING,
@@ -44,6 +43,7 @@ from cardgym.games.shukh_table_state import (
     REACTING,
     REPAYING,
     SAY,
+    SAYING,
     SEAT,
     SH_2,
     SH_5,
@@ -91,7 +91,7 @@ ENDLESS = len(VIOLATIONS)
 
 
 @helper
-def zones(s, was):
+def zones(s):
     """I-1, I-3, S-9, R-9.1: the number of the first violation, 0 if there is none."""
     seats = int(s.seats)
     kon = stock = unswept = played = absent = 0
@@ -125,9 +125,10 @@ def zones(s, was):
             return I_3
         if seat < seats and s.phase == PLAY and not s.over:
             own = pending and s.actor == seat
-            if (s.finish[seat] > 0) != (held == 0 and lying == 0 and not own):
-                if not (s.guilty[0] == seat or s.guilty[1] == seat):  # TM-6: looked at when all have paid
-                    return R_9_1
+            out = held == 0 and lying == 0 and not own
+            waits = s.guilty[0] == seat or s.guilty[1] == seat  # TM-6: looked at when all have paid
+            if (s.finish[seat] > 0) != out and not waits:
+                return R_9_1
     if s.phase == PLAY and not s.over and s.live > 1 and s.height >= s.live:
         return S_9
     return 0
@@ -172,22 +173,19 @@ def offence_fits(s):
     """TM-13: each offence belongs to certain acts."""
     o, a = int(s.offence), int(s.act)
     if o == 0:
-        return a not in (HESITATING_, SAYING_, PICKING_UP, JUMPING)
+        return a not in (HESITATING, SAYING, PICKING_UP, JUMPING)
     return (
         (o == 1 and a == DRAWING)
         or (o == 2 and a == LAYING)
         or (o == 3 and a == PICKING_UP)
         or (o in (4, 5) and a in (LAYING, TAKING, TUCKING))
         or (o == 6 and a == SWEEPING)
-        or (o == 7 and a == HESITATING_)
+        or (o == 7 and a == HESITATING)
         or (o == 8 and a == JUMPING)
-        or (o == 9 and a == SAYING_)
+        or (o == 9 and a == SAYING)
         or (o == 10 and a == LAYING and s.slip == 1)
         or (o == 11 and a == LAYING and s.height == 0)
     )
-
-
-HESITATING_, SAYING_ = 6, 7
 
 
 @helper
@@ -225,7 +223,7 @@ def _play(states, spare, mask, seeds, policies, limit, found):
     for k in range(len(states)):
         rng.seed(salt, seeds[k], 1)
         s = states[k]
-        found[k, 0] = zones(s, s)
+        found[k, 0] = zones(s)
         move = 0
         while not s.over and found[k, 0] == 0:
             if move >= limit:
@@ -239,7 +237,7 @@ def _play(states, spare, mask, seeds, policies, limit, found):
                 break
             apply_(s, action)
             move += 1
-            wrong = zones(s, spare[0])
+            wrong = zones(s)
             if wrong == 0:
                 wrong = step(s, spare[0], action)
             if wrong == 0 and s.act != 0 and not offence_fits(s):
@@ -249,7 +247,6 @@ def _play(states, spare, mask, seeds, policies, limit, found):
 
 
 legal_, apply_ = GAME.legal, GAME.apply
-_USED = (DEBTS, DISCARD_LOW_HEART)
 
 
 class Played(NamedTuple):

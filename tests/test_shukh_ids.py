@@ -1,4 +1,4 @@
-"""Every rule of the source that Shukh was built from is named by a test, those of lawful play and of the table alike."""
+"""Every rule of the source that Shukh was built from is named by a test, of lawful play or of the table."""
 
 from __future__ import annotations
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
+from shukh_positions import PACKS
+from shukh_referee import deal_stacks
 from shukh_table_positions import Deal, Table
 
 import cardgym
@@ -12,6 +17,7 @@ from cardgym.cards import PACK_52
 from cardgym.errors import InvalidOption
 from cardgym.games.shukh_table import GAME
 from cardgym.games.shukh_table_state import NUM_ACTIONS
+from cardgym.testing import check_leaks, check_play
 
 HANDS = ("9S 8C QH", "10C JC 7C", "KC QC 6C", "AS KS 7D")
 
@@ -329,3 +335,37 @@ def test_what_is_seen_can_be_drawn() -> None:
     assert GAME.render(table.batch.states, 0).count("▒▒") == 0
     assert GAME.render(table.batch.states, 2).count("▒▒") == 3
     assert GAME.render(table.batch.states).count("▒▒") == 0
+
+
+# --- The sequence of the documentation -------------------------------------------------------
+
+
+def test_tm_1_tm_3_the_worked_sequence() -> None:
+    """TM-1, TM-3: seat, stage and action of every line of the worked example on the page."""
+    page = (Path(__file__).parent.parent / "docs/envs/rules/shukh_table.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| (\d) \| (\w+) \| `([^`]+)` \|", page.partition("## Worked examples")[2], re.M)
+    assert len(lines) == 16
+    table = Table(*HANDS, kon=[(3, "7S")])
+    for seat, stage, action in lines:
+        assert (table.turn, table.stage) == (int(seat), stage), action
+        table.play(action)
+    assert table.stage == "pay"
+    table.settle()
+    assert len(table.pile(0)) == 4
+
+
+def test_tm_12_a_deal_by_the_players() -> None:
+    """TM-12: without offences it ends as the engine's deal of the same stock does."""
+    for players in (2, 3, 6):
+        deal = Deal("", players=players)
+        while deal.stage == "draw":
+            deal.act("unload" if "unload" in deal.legal() else "draw")
+        piles = deal_stacks(PACKS[36], 0, players, 36)
+        if deal.state["deals"] == 0:
+            assert [deal.hand(seat) for seat in range(players)] == [set(pile) for pile in piles]
+
+
+def test_a_match() -> None:
+    """R-4.15, R-10.2: parties follow each other, the loser shuffles, and the fewest lost parties win."""
+    check_play(GAME, games=2, episode="match", parties_per_match=2, players=3, max_idle_turns=60)
+    check_leaks(GAME, games=1, drawings=10, episode="match", parties_per_match=2, players=2)

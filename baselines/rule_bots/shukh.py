@@ -63,7 +63,7 @@ def choose_move(observation, mask, players):
     for action in range(TUCK + 1):
         if mask[action] and (action != QUEEN_H or height > 0):
             if action == TAKE:
-                worth = TAKEN * _kept(bottom)
+                worth = TAKEN * kept(bottom)
             elif action == TUCK:
                 worth = _worth_of_tuck(observation, bottom)
             else:
@@ -104,7 +104,7 @@ def _cannot_beat(observation, players, seat, card):
 
 
 @helper
-def _kept(card):
+def kept(card):
     """What a card is worth in hand."""
     if card == QUEEN_H:
         return QUEEN_OF_HEARTS
@@ -117,7 +117,7 @@ def _kept(card):
 
 @helper
 def _worth_of_card(card, height, live, stuck):
-    worth = -_kept(card)
+    worth = -kept(card)
     if height == 0:
         return worth + (STUCK_ON_LEAD if stuck else 0.0)
     if card == QUEEN_H or height + 1 == live:
@@ -131,4 +131,4 @@ def _worth_of_tuck(observation, bottom):
     card = bottom - 1
     if bottom % RANKS == 0 or not observation[O_HAND + card]:
         card = bottom - bottom % RANKS + ACE
-    return BEAT + TUCKED - _kept(card)
+    return BEAT + TUCKED - kept(card)

@@ -11,10 +11,11 @@ import itertools
 
 import numpy as np
 
-from cardgym.baselines.rule_bots.shukh import _kept, choose_move
+from cardgym.baselines.rule_bots.shukh import choose_move, kept
 from cardgym.games.shukh import (
     ACE,
     CARDS,
+    DISCARD_LOW_HEART,
     HEARTS,
     O_DISCARD,
     O_ORDER,
@@ -88,6 +89,8 @@ def choose(observation, mask):
         return ASK_SIX if mask[ASK_SIX] else PASS
     if mask[SWEEP] and _count(observation, at[UNSWEPT]) > 0:
         return SWEEP
+    if mask[DISCARD_LOW_HEART]:
+        return DISCARD_LOW_HEART
     if _is_turn(mask):
         move = choose_move(observation, mask, players)
         return PASS if move < 0 else move
@@ -125,7 +128,7 @@ def _card_to_pay(mask):
     best = -1
     best_worth = 1e9
     for c in range(CARDS):
-        worth = 1e6 if c == QUEEN_H else _kept(c)
+        worth = 1e6 if c == QUEEN_H else kept(c)
         if mask[c] and worth < best_worth:
             best = c
             best_worth = worth
