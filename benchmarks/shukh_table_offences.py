@@ -1,8 +1,9 @@
-"""How often each offence of Shukh at the table is committed and punished when one seat plays at random.
+"""How often each offence of Shukh at the table is committed and punished when seats play at random.
 
     python benchmarks/shukh_table_offences.py
 
-plays parties of one random seat among rule bots from fixed seeds, and writes the chart of the documentation.
+plays parties of one random seat among rule bots, and of random seats alone, from fixed seeds, and writes the chart of
+the documentation.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class Settings:
     """File of the chart."""
 
 
-def play(settings: Settings) -> tuple[Counter[str], Counter[str]]:
-    """How often each offence was committed and punished; the random seat changes from party to party."""
+def play(settings: Settings, random_seats: int) -> tuple[Counter[str], Counter[str]]:
+    """How often each offence was committed and punished; the random seats change from party to party."""
     game = cardgym.load_game("shukh_table")
     n = settings.parties
     batch = Batch(game, game.options(), n)
@@ -60,7 +61,7 @@ def play(settings: Settings) -> tuple[Counter[str], Counter[str]]:
     rows = np.arange(n)
     while len(rows):
         before = batch.states[rows].copy()
-        assigned = (batch.players[rows] == rows % batch.seats).astype(int)
+        assigned = ((batch.players[rows] + rows) % batch.seats < random_seats).astype(int)
         actions = act_by_assignment(batch, rows, agents, assigned, generator)
         batch.step(actions, rows)
         count(before, actions, batch.states[rows], done, caught)
@@ -87,19 +88,20 @@ def count(before: np.ndarray, actions: np.ndarray, after: np.ndarray, done: Coun
     caught["Sh-12"] += asked
 
 
-def chart(done: Counter[str], caught: Counter[str], parties: int, path: Path) -> None:
-    """Two bars for each offence, per party, as PNG."""
-    figure, axes = plt.subplots(figsize=(9, 4.5), dpi=120, layout="constrained")
+def chart(panels: dict[str, tuple[Counter[str], Counter[str]]], parties: int, path: Path) -> None:
+    """Two bars for each offence, per party, a panel for each kind of party, as PNG."""
+    figure, rows = plt.subplots(len(panels), figsize=(11, 7.5), dpi=110, layout="constrained")
     places = np.arange(len(IDS))
-    made = np.array([done[i] for i in IDS]) / parties
-    met = np.array([caught[i] for i in IDS]) / parties
-    for shift, numbers, label in ((-0.2, made, "committed"), (0.2, met, "punished")):
-        bars = axes.bar(places + shift, numbers, 0.4, label=label)
-        axes.bar_label(bars, [f"{x:.2g}" for x in numbers], fontsize=7, padding=1)
-    axes.set_xticks(places, IDS)
-    axes.set(ylabel="times in a party", title=f"One random seat among three rule bots, {parties} parties")
-    axes.legend(frameon=False)
-    axes.grid(axis="y", alpha=0.25)
+    for axes, (title, counts) in zip(rows, panels.items(), strict=True):
+        for shift, found, label in zip((-0.2, 0.2), counts, ("committed", "punished"), strict=True):
+            numbers = np.array([found[i] for i in IDS]) / parties
+            bars = axes.bar(places + shift, numbers, 0.4, label=label)
+            axes.bar_label(bars, [f"{x:.2f}" if x < 10 else f"{x:.0f}" for x in numbers], fontsize=7, padding=1)
+        axes.set_xticks(places, IDS)
+        axes.set(ylabel="times in a party", title=f"{title}, {parties} parties of four")
+        axes.margins(y=0.1)
+        axes.legend(frameon=False)
+        axes.grid(axis="y", alpha=0.25)
     aside = path.with_name(path.stem + ".part.png")
     figure.savefig(aside)
     plt.close(figure)
@@ -108,10 +110,12 @@ def chart(done: Counter[str], caught: Counter[str], parties: int, path: Path) ->
 
 def main(settings: Settings) -> None:
     """Plays, prints, draws."""
-    done, caught = play(settings)
-    for name in IDS:
-        print(f"{name}: committed {done[name]}, punished {caught[name]}")
-    chart(done, caught, settings.parties, settings.out)
+    panels = {}
+    for title, random_seats in (("One random seat among three rule bots", 1), ("Random seats alone", 4)):
+        done, caught = panels[title] = play(settings, random_seats)
+        for name in IDS:
+            print(f"{title}: {name}: committed {done[name]}, punished {caught[name]}")
+    chart(panels, settings.parties, settings.out)
 
 
 if __name__ == "__main__":

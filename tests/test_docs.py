@@ -20,7 +20,7 @@ DEFINED = re.compile(r"\*\*([^\W\d_]+-\d+(?:\.\d+)*[a-z]?)\*\*")
 
 
 # Shukh's rules have numbers from an edition whose penalties are not played here.
-ELSEWHERE = {"shukh": {"R": {7, 8}, "I": {2, 3}}, "shukh_table": {"R": {3, 5, 7, 10}, "I": {1}}}
+ELSEWHERE = {"shukh": {"R": {7, 8}, "I": {2, 3}}, "shukh_table": {"R": {3, 5, 7}, "I": {1}}}
 # A page may build upon the rules of another one.
 BASE = {"shukh_table": "shukh"}
 
