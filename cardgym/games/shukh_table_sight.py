@@ -198,8 +198,8 @@ def reveal(s, out):
     for c in range(CARDS):
         out[end + c] = 0
     if s.phase == DEAL:
-        for i in range(s.drawn, s.deck):
-            out[end + s.order[i]] = i - s.drawn + 1
+        for i in range(number(s.drawn), number(s.deck)):
+            out[end + number(s.order[i])] = i - number(s.drawn) + 1
 
 
 @helper
