@@ -104,6 +104,20 @@ class RandomAgent:
         return sample(decisions.mask, generator)
 
 
+class CarelessAgent:
+    """Plays at random, but where it may accuse somebody (Shukh at the table) it passes 95 times in 100."""
+
+    name = "careless"
+
+    def act(self, decisions: Decisions, generator: np.random.Generator) -> np.ndarray:
+        ids, mask = decisions.game.action_ids, decisions.mask.copy()
+        if "accuse" in ids:
+            lets_go = (mask[:, ids["accuse"]] != 0) & (generator.random(len(mask)) < 0.95)
+            mask[lets_go] = 0
+            mask[lets_go, ids["pass"]] = 1
+        return sample(mask, generator)
+
+
 class RuleAgent:
     """The game's rule bot: a compiled function of the observation and the mask."""
 
@@ -227,6 +241,7 @@ class CallableAgent:
 
 NAMES = """\
 random            every legal action with the same probability
+careless          the same, but lets nearly every chance to accuse pass (Shukh at the table)
 rule              the rule bot of the game
 pimc-64           Monte Carlo search over 64 worlds, play-outs at random
 pimc-64-rule      the same with the rule bot's play-outs
@@ -257,6 +272,8 @@ def load_agent(name: str, game: Game, threads: int = 1) -> Agent:
 
     if name == "random":
         return RandomAgent()
+    if name == "careless":
+        return CarelessAgent()
     if name == "rule":
         return RuleAgent(game)
     if name == "box":

@@ -17,6 +17,7 @@ from chouine_facts import FACTS, TABLE_FACTS
 from golden.regenerate import HERE, files
 from shukh_facts import FACTS as SHUKH_FACTS
 from shukh_facts import TABLE_FACTS as SHUKH_TABLE_FACTS
+from shukh_table_facts import facts as shukh_table_facts
 from tarot_facts import facts as tarot_facts
 
 import cardgym
@@ -51,6 +52,7 @@ FACTS_OF: dict[str, Callable[[dict[str, Any]], dict[str, testing.Fact]]] = {
     "chouine": lambda options: TABLE_FACTS if options.get("memory") == "table" else FACTS,
     "tarot": tarot_facts,
     "shukh": lambda options: SHUKH_TABLE_FACTS if options.get("memory") == "table" else SHUKH_FACTS,
+    "shukh_table": shukh_table_facts,
 }
 """For every game, what a seat may know under given options."""
 

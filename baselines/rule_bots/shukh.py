@@ -43,9 +43,14 @@ TUCKED = 6.0  # a tuck needs no card that beats, and may make the next player ea
 @helper
 def choose(observation, mask):
     """An action id for one position (int8 arrays: observation, mask)."""
+    return choose_move(observation, mask, (len(observation) - O_SEATS + CARDS) // (PER_SEAT + 2 * CARDS))
+
+
+@helper
+def choose_move(observation, mask, players):
+    """The lawful move on one's own turn, -1 if there is none."""
     if mask[DISCARD_LOW_HEART]:
         return DISCARD_LOW_HEART
-    players = (len(observation) - O_SEATS + CARDS) // (PER_SEAT + 2 * CARDS)
     live, following = _around(observation, players)
     height = 0
     bottom = -1
@@ -56,9 +61,9 @@ def choose(observation, mask):
     best = -1
     best_worth = -1e9
     for action in range(TUCK + 1):
-        if mask[action]:
+        if mask[action] and (action != QUEEN_H or height > 0):
             if action == TAKE:
-                worth = TAKEN * _kept(bottom)
+                worth = TAKEN * kept(bottom)
             elif action == TUCK:
                 worth = _worth_of_tuck(observation, bottom)
             else:
@@ -99,7 +104,7 @@ def _cannot_beat(observation, players, seat, card):
 
 
 @helper
-def _kept(card):
+def kept(card):
     """What a card is worth in hand."""
     if card == QUEEN_H:
         return QUEEN_OF_HEARTS
@@ -112,7 +117,7 @@ def _kept(card):
 
 @helper
 def _worth_of_card(card, height, live, stuck):
-    worth = -_kept(card)
+    worth = -kept(card)
     if height == 0:
         return worth + (STUCK_ON_LEAD if stuck else 0.0)
     if card == QUEEN_H or height + 1 == live:
@@ -126,4 +131,4 @@ def _worth_of_tuck(observation, bottom):
     card = bottom - 1
     if bottom % RANKS == 0 or not observation[O_HAND + card]:
         card = bottom - bottom % RANKS + ACE
-    return BEAT + TUCKED - _kept(card)
+    return BEAT + TUCKED - kept(card)

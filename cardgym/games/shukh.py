@@ -130,7 +130,7 @@ STATE = state_dtype(
 
 
 @functools.cache
-def _layouts(players: int, match: bool) -> Mapping[str, Layout]:
+def layouts_for(players: int, match: bool) -> Mapping[str, Layout]:
     around = "observer first, then clockwise"
     segments = [
         Segment("hand", ("card",), "cards in the observer's hand", since="deal or taken"),
@@ -161,7 +161,7 @@ def _layouts(players: int, match: bool) -> Mapping[str, Layout]:
     return {name: Layout(segments, PACK_52, ACTIONS) for name in ("observation", "state")}
 
 
-_AT = {name: place.start for name, place in _layouts(2, False)["observation"].slices.items()}
+_AT = {name: place.start for name, place in layouts_for(2, False)["observation"].slices.items()}
 O_HAND, O_DISCARD, O_ORDER, O_TOP, O_BOTTOM = (_AT[n] for n in ("hand", "discard", "order", "top", "bottom"))
 O_IDLE, O_SEATS = _AT["idle"], _AT["turn"]  # from O_SEATS on the places of parts depend on the number of seats
 PER_SEAT = 5  # parts with one number per seat that stand before `hands`
@@ -184,7 +184,14 @@ def low_heart(s):
 
 @helper
 def deal(s):
-    """R-4.1: shuffle and deal; anew while somebody is left without cards (S-5)."""
+    gather(s)
+    deal_hands(s)
+    begin(s)
+
+
+@helper
+def gather(s):
+    """R-4.1: who shuffles, and the pack in order."""
     if s.shuffler < 0:
         s.shuffler = rng.below(s.rng, int(s.seats))  # S-2
     size = 0
@@ -193,12 +200,16 @@ def deal(s):
         if c % RANKS >= lowest_rank(s):
             s.order[size] = c
             size += 1
+
+
+@helper
+def deal_hands(s):
+    """Shuffle and deal; anew while somebody is left without cards (S-5)."""
     for _ in range(DEALS):
-        rng.shuffle(s.rng, s.order, size)
+        rng.shuffle(s.rng, s.order, int(s.deck))
         deal_out(s)
         if s.held[: s.seats].min() > 0:
             break
-    begin(s)
 
 
 @helper
@@ -221,27 +232,36 @@ def clear_hands(s):
 @helper
 def draw(s, seat, drawn):
     """One draw, ``drawn`` cards having been drawn before; returns the seat that draws next."""
-    _unload(s, seat)
+    receiver = unload_to(s, seat)
+    while receiver >= 0:  # R-4.4.1, S-3: before every draw top cards that fit elsewhere have to go there
+        unload(s, seat, receiver)
+        receiver = unload_to(s, seat)
     card = int(s.order[drawn])
-    receiver = _receiver(s, seat, card)
-    if receiver >= 0 and drawn < s.deck - 1:
-        _stack(s, receiver, card)  # R-4.4.3
-        return seat
-    _stack(s, seat, card)  # R-4.4.4; R-4.9, S-4: the last card stays in any case
-    return (seat + 1) % int(s.seats)
+    keeper = place_drawn(s, seat, card, drawn == s.deck - 1)
+    return (seat + 1) % int(s.seats) if keeper == seat else seat
 
 
 @helper
-def _unload(s, seat):
-    """R-4.4.1, S-3: before every draw top cards that fit elsewhere have to go there."""
-    while s.top[seat] >= 0:
-        card = int(s.top[seat])
-        receiver = _receiver(s, seat, card)
-        if receiver < 0:
-            return
-        s.top[seat] = s.below[card]
-        s.held[seat] -= 1
-        _stack(s, receiver, card)
+def unload_to(s, seat):
+    """The seat to which the top card of a stack has to go, -1 if it stays."""
+    return _receiver(s, seat, int(s.top[seat])) if s.top[seat] >= 0 else -1
+
+
+@helper
+def unload(s, seat, receiver):
+    card = int(s.top[seat])
+    s.top[seat] = s.below[card]
+    s.held[seat] -= 1
+    _stack(s, receiver, card)
+
+
+@helper
+def place_drawn(s, seat, card, last):
+    """Lays down a card drawn from the stock; returns the seat that got it."""
+    receiver = _receiver(s, seat, card)
+    keeper = seat if receiver < 0 or last else receiver  # R-4.4.3, R-4.4.4; R-4.9, S-4: the last one stays
+    _stack(s, keeper, card)
+    return keeper
 
 
 @helper
@@ -268,14 +288,18 @@ def _stack(s, seat, card):
 def begin(s):
     """R-5.1, S-7: the holder of the nine of diamonds opens the party."""
     s.opener = s.place[NINE_D]
-    s.kon[:] = -1
-    s.height = 0
-    s.lying[:] = 0
+    clear_table(s)
+    s.player = s.opener
+    _leave(s, int(s.opener))  # R-4.10.1
+
+
+@helper
+def clear_table(s):
+    """Everybody in play, and nothing played."""
+    clear_kon(s)
     s.finish[:] = 0
     s.live = s.seats
     s.idle = 0
-    s.player = s.opener
-    _leave(s, int(s.opener))  # R-4.10.1
 
 
 # --- Legal actions ---------------------------------------------------------------------------
@@ -334,18 +358,20 @@ def apply(s, action):
         else:
             following = _lay(s, seat, action)
     if s.live <= 1:  # R-10.1
-        _end_party(s, False)
+        if end_party(s, False):
+            deal(s)
     elif 0 < idle_limit(s) <= s.idle:  # S-17
-        _rank_by_hands(s)
-        _end_party(s, True)
+        rank_by_hands(s)
+        if end_party(s, True):
+            deal(s)
     else:
         s.player = following
         if s.height == 0 and s.held[following] == 1 and s.place[QUEEN_H] == following:
-            s.player = _next_live(s, following)  # S-13: the queen of hearts alone cannot lead
+            s.player = next_live(s, following)  # S-13: the queen of hearts alone cannot lead
 
 
 @helper
-def _next_live(s, seat):
+def next_live(s, seat):
     """R-2.13: the next seat clockwise that is in play; the seat itself if there is no other."""
     for i in range(1, s.seats):
         other = (seat + i) % int(s.seats)
@@ -357,14 +383,19 @@ def _next_live(s, seat):
 @helper
 def _lay(s, seat, card):
     """R-5.2, R-5.3: lead or beat; the card may close the kon (R-5.5, S-11)."""
-    s.place[card] = LAID + seat
     s.held[seat] -= 1
+    put_on_top(s, seat, card)
+    if s.height == s.live or card == QUEEN_H:  # R-3.7.1
+        return _close(s, seat)
+    return next_live(s, seat)
+
+
+@helper
+def put_on_top(s, seat, card):
+    s.place[card] = LAID + seat
     s.lying[seat] += 1
     s.kon[s.height] = card
     s.height += 1
-    if s.height == s.live or card == QUEEN_H:  # R-3.7.1
-        return _close(s, seat)
-    return _next_live(s, seat)
 
 
 @helper
@@ -372,14 +403,14 @@ def _close(s, closer):
     """R-5.6: the cards go to the discard at once.  R-5.7: the closer leads, or the next one if he is out."""
     for i in range(s.height):
         s.place[s.kon[i]] = DISCARD
-    _clear_kon(s)
+    clear_kon(s)
     s.idle = 0
     _leave(s, closer)
-    return closer if s.finish[closer] == 0 else _next_live(s, closer)
+    return closer if s.finish[closer] == 0 else next_live(s, closer)
 
 
 @helper
-def _clear_kon(s):
+def clear_kon(s):
     s.kon[:] = -1
     s.height = 0
     s.lying[:] = 0
@@ -387,7 +418,15 @@ def _clear_kon(s):
 
 @helper
 def _take(s, seat):
-    """R-5.8, S-10: the bottom card, whoever laid it; S-8: when it was the only card the next player leads."""
+    """S-8: when it was the only card the next player leads."""
+    owner = take_bottom(s, seat)
+    _leave(s, owner)
+    return next_live(s, seat)
+
+
+@helper
+def take_bottom(s, seat):
+    """R-5.8, S-10: the bottom card, whoever laid it; returns who that was."""
     bottom = int(s.kon[0])
     owner = int(s.place[bottom]) - LAID
     s.lying[owner] -= 1
@@ -397,38 +436,49 @@ def _take(s, seat):
         s.kon[i - 1] = s.kon[i]
     s.height -= 1
     s.kon[s.height] = -1
-    _leave(s, owner)
-    return _next_live(s, seat)
+    return owner
 
 
 @helper
 def _tuck(s, seat):
     card = tucked_card(s)
     s.held[seat] -= 1
-    if card == low_heart(s) and s.kon[0] == card + 1:  # V-3: this one always eats
-        return _feed(s, seat, card)
-    s.place[card] = LAID + seat  # V-2
+    if eats(s, card):
+        eater = next_live(s, seat)
+        feed(s, eater, card)
+        _leave(s, seat)
+        return eater  # R-5.7.1
+    put_under(s, seat, card)
+    if s.height == s.live:  # S-18
+        return _close(s, seat)
+    return next_live(s, seat)
+
+
+@helper
+def eats(s, card):
+    """V-3: does the next player eat the kon when this card is tucked?"""
+    return card == low_heart(s) and s.kon[0] == card + 1
+
+
+@helper
+def put_under(s, seat, card):
+    """V-2: a tuck that is but a card shed."""
+    s.place[card] = LAID + seat
     s.lying[seat] += 1
     for i in range(s.height, 0, -1):
         s.kon[i] = s.kon[i - 1]
     s.kon[0] = card
     s.height += 1
-    if s.height == s.live:  # S-18
-        return _close(s, seat)
-    return _next_live(s, seat)
 
 
 @helper
-def _feed(s, seat, card):
-    """R-3.6.2: the next player takes the whole kon with the tucked card and leads (R-5.7.1)."""
-    eater = _next_live(s, seat)
+def feed(s, eater, card):
+    """R-3.6.2: he takes the whole kon with the tucked card."""
     s.place[card] = eater
     for i in range(s.height):
         s.place[s.kon[i]] = eater
     s.held[eater] += s.height + 1
-    _clear_kon(s)
-    _leave(s, seat)
-    return eater
+    clear_kon(s)
 
 
 @helper
@@ -463,7 +513,7 @@ def idle_limit(s):
 
 
 @helper
-def _rank_by_hands(s):
+def rank_by_hands(s):
     """S-17: after a stall the fewest cards in hand come first; equal hands share a place, the best of theirs."""
     for seat in range(s.seats):
         if s.finish[seat] == 0:
@@ -476,7 +526,8 @@ def _rank_by_hands(s):
 
 
 @helper
-def _end_party(s, stalled):
+def end_party(s, stalled):
+    """Books the result; returns whether another party of the match follows."""
     s.parties += 1
     loser = -1
     if not stalled:
@@ -491,7 +542,7 @@ def _end_party(s, stalled):
         for seat in range(s.seats):
             s.scores[seat] = s.finish[seat]
         _pay(s)
-        return
+        return False
     if stalled:
         s.stalled_parties += 1
     else:
@@ -500,8 +551,7 @@ def _end_party(s, stalled):
     if s.parties == s.parties_per_match:
         s.over = 1
         _pay(s)
-    else:
-        deal(s)
+    return s.over == 0
 
 
 @helper
@@ -528,11 +578,11 @@ def _pay(s):
 
 @helper
 def observe(s, seat, out):
-    _observe(s, int(seat), out, s.memory == 0 or _others_holding(s, seat) <= 1)
+    observe_cards(s, int(seat), out, s.memory == 0 or others_holding(s, seat) <= 1)
 
 
 @helper
-def _others_holding(s, seat):
+def others_holding(s, seat):
     """How many other seats hold cards; where it is one, all unseen cards are his."""
     count = 0
     for other in range(s.seats):
@@ -541,7 +591,8 @@ def _others_holding(s, seat):
 
 
 @helper
-def _observe(s, seat, out, knows_hands):
+def observe_cards(s, seat, out, knows_hands):
+    """Writes the parts of :func:`layouts_for`; the other hands if the observer knows them."""
     place, seats = s.place, int(s.seats)
     hands = O_SEATS + PER_SEAT * seats
     laid = hands + CARDS * (seats - 1)
@@ -566,13 +617,14 @@ def _observe(s, seat, out, knows_hands):
     if not s.over:
         out[O_SEATS + (int(s.player) - seat + seats) % seats] = 1
     out[O_SEATS + seats + (int(s.shuffler) - seat + seats) % seats] = 1
-    out[O_SEATS + 2 * seats + (int(s.opener) - seat + seats) % seats] = 1
+    if s.opener >= 0:
+        out[O_SEATS + 2 * seats + (int(s.opener) - seat + seats) % seats] = 1
     for i in range(seats):
         who = (seat + i) % seats
         out[O_SEATS + 3 * seats + i] = s.finish[who]
         out[O_SEATS + 4 * seats + i] = s.held[who]
     for i in range(seats - 1):
-        who = (seat + 1 + i) % seats if knows_hands else ABSENT + 1  # no card lies there
+        who = (seat + 1 + i) % seats if knows_hands else -1  # no card lies there
         row = hands + CARDS * i
         for c in range(CARDS):
             out[row + c] = place[c] == who
@@ -584,8 +636,16 @@ def _observe(s, seat, out, knows_hands):
 
 
 @helper
+def observed_size(s):
+    """How many numbers :func:`observe_cards` writes."""
+    seats = int(s.seats)
+    size = O_SEATS + PER_SEAT * seats + CARDS * (2 * seats - 1)
+    return size + seats + 1 if s.episode == 1 else size
+
+
+@helper
 def reveal(s, out):
-    _observe(s, int(s.player), out, True)
+    observe_cards(s, int(s.player), out, True)
 
 
 # --- Hidden cards anew -----------------------------------------------------------------------
@@ -644,7 +704,7 @@ def scene(s: Any, seat: int | None) -> Scene:
         message = f"over{': too long without a discard' if s.stalled else ''}"
     else:
         message = f"to act: seat {s.player}{'' if s.height else ', leads'}"
-    open_hands = seat is None or s.memory == 0 or _others_holding(s, seat) <= 1
+    open_hands = seat is None or s.memory == 0 or others_holding(s, seat) <= 1
     return Scene(
         title="Shukh",
         view=seat,
@@ -674,14 +734,14 @@ def info(s: Any) -> dict[str, Any]:
     return facts
 
 
-def _seats(options: Options) -> int:
+def seats_of(options: Options) -> int:
     players: int = options.players  # type: ignore[attr-defined]
     return players
 
 
 def _tables(options: Options) -> Mapping[str, Layout]:
     match: bool = options.episode == "match"  # type: ignore[attr-defined]
-    return _layouts(_seats(options), match)
+    return layouts_for(seats_of(options), match)
 
 
 GAME = Game(
@@ -692,7 +752,7 @@ GAME = Game(
     options=ShukhOptions,
     dtype=STATE,
     layouts=_tables,
-    seats=_seats,
+    seats=seats_of,
     reset_options=("shuffler",),
     deal=deal,
     legal=legal,
