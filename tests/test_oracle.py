@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from oracle import Oracle, suit
+from oracle.avinas import Avinas
 from oracle.chouine import COMBINATIONS, Chouine
 
 import cardgym
@@ -81,8 +82,13 @@ def deal_chouine(oracle: Chouine, state: Any, names: Sequence[str]) -> None:
     assert state.dealer == oracle.dealer
 
 
+def deal_avinas(oracle: Avinas, state: Any, names: Sequence[str]) -> None:
+    oracle.deal([names[c] for c in state.deck], int(state.dealer))
+
+
 BOOKS = {
     "chouine": Book(Chouine, ("memory",), deal_chouine, (uniform, talker, quiet, hoarder, hoarder)),
+    "avinas": Book(Avinas, ("sign",), deal_avinas, (uniform, talker, quiet)),
 }
 
 # --- The comparison --------------------------------------------------------------------------
@@ -160,6 +166,14 @@ OPTION_SETS: dict[str, list[dict[str, Any]]] = {
         {"memory": "table"},
         {"episode": "match"},
         {"episode": "match", "wins_per_manche": 5, "manches": 3},
+    ],
+    "avinas": [
+        {},
+        {"stop": "any", "sign": "public", "reward_scale": 0.25},
+        {"overbid": "loses_match"},
+        {"episode": "match"},
+        {"episode": "match", "stop": "any", "match_marks": 6, "max_deals": 30},
+        {"episode": "match", "overbid": "loses_match"},
     ],
 }
 
