@@ -13,6 +13,7 @@ import pytest
 from oracle import Oracle, suit
 from oracle.avinas import Avinas
 from oracle.chouine import COMBINATIONS, Chouine
+from oracle.shukh import QUEEN, Shukh
 
 import cardgym
 from cardgym.batch import Batch
@@ -73,6 +74,20 @@ def hoarder(draw: random.Random, oracle: Chouine, names: list[str]) -> str:
     return draw.choice(spare or cards or names)
 
 
+def low(draw: random.Random, oracle: Shukh, names: list[str]) -> str:
+    """Plays the lowest card, or tucks: parties come to an end."""
+    cards = [n for n in names if is_card(n)]
+    words = [n for n in names if n not in cards and n != "take"]
+    if words or not cards or draw.random() < 0.1:
+        return draw.choice(words or names)
+    return min(cards, key=lambda c: (suit(c) == "D", oracle.ranks.index(c[:-1])))
+
+
+def keeper(draw: random.Random, oracle: Shukh, names: list[str]) -> str:
+    """As ``low``, but keeps the queen and the lowest of hearts to the end."""
+    return low(draw, oracle, [n for n in names if n not in (QUEEN, oracle.lowest)] or names)
+
+
 # --- What chance has done --------------------------------------------------------------------
 
 
@@ -86,9 +101,14 @@ def deal_avinas(oracle: Avinas, state: Any, names: Sequence[str]) -> None:
     oracle.deal([names[c] for c in state.deck], int(state.dealer))
 
 
+def deal_shukh(oracle: Shukh, state: Any, names: Sequence[str]) -> None:
+    oracle.deal([names[c] for c in state.order if c >= 0], int(state.shuffler))
+
+
 BOOKS = {
     "chouine": Book(Chouine, ("memory",), deal_chouine, (uniform, talker, quiet, hoarder, hoarder)),
     "avinas": Book(Avinas, ("sign",), deal_avinas, (uniform, talker, quiet)),
+    "shukh": Book(Shukh, ("memory",), deal_shukh, (uniform, quiet, low, low, keeper)),
 }
 
 # --- The comparison --------------------------------------------------------------------------
@@ -174,6 +194,18 @@ OPTION_SETS: dict[str, list[dict[str, Any]]] = {
         {"episode": "match"},
         {"episode": "match", "stop": "any", "match_marks": 6, "max_deals": 30},
         {"episode": "match", "overbid": "loses_match"},
+    ],
+    "shukh": [
+        {},
+        {"players": 2},
+        {"players": 3, "reward": "loser", "reward_scale": 2.0},
+        {"players": 6, "tuck": "general", "memory": "table"},
+        {"players": 8, "deck": 52},
+        {"players": 5, "deck": 52, "tuck": "general", "max_idle_turns": None},
+        {"players": 3, "tuck": "general", "max_idle_turns": 50},
+        {"players": 4, "reward": "loser", "max_idle_turns": 60},
+        {"episode": "match", "players": 3},
+        {"episode": "match", "players": 4, "tuck": "general", "max_idle_turns": 100, "parties_per_match": 3},
     ],
 }
 
