@@ -11,12 +11,12 @@ SHELL := bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-EXTRAS := dev,pettingzoo,train,render
+EXTRAS := dev,pettingzoo,train,render,docs
 TYPED := build/typed
 SCRIPTS := $(wildcard benchmarks/*.py docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv train test lint types tests check-long bench docs-pages wheel clean
+.PHONY: help venv train test lint types tests check-long bench docs docs-links docs-pages wheel clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -56,6 +56,14 @@ check-long: venv ## every test, the slow ones too
 
 bench: venv ## measure speed, write the table into docs/benchmarks.md
 	$(BIN)/python benchmarks/speed.py --out runs/bench --docs docs/benchmarks.md $(ARGS)
+
+SITE := $(BIN)/sphinx-build -W --keep-going -q -c docs . build
+
+docs: venv ## build the documentation site into build/site; warnings and broken links inside it are errors
+	$(SITE)/site
+
+docs-links: venv ## check the links that lead out of the documentation (needs the internet)
+	$(SITE)/links -b linkcheck
 
 docs-pages: venv ## write the tables of docs/envs anew from the code
 	$(BIN)/python docs/generate.py

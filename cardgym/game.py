@@ -3,21 +3,21 @@
 A game is a structured dtype for its state and a handful of compiled functions; the
 environments, wrappers, search and arena are written once against :class:`Game`.
 
-==================== =====================================================================
-function             does
-==================== =====================================================================
-``deal(s)``          starts the next deal from ``s.rng``
-``legal(s, mask)``   writes the legal actions of ``s.player`` (int8, 0 or 1, every entry)
-``apply(s, action)`` one decision: updates the state, ``s.player``, ``s.over``;
-                     adds to ``s.rewards[seat]``
-``observe(s, seat,   what ``seat`` knows, seat-relative: seat 0 of the encoding is the
-out)``               observer
-``history(s, seat,   the seat's own record of the current deal (may be absent)
-out)``
-``reveal(s, out)``   everything, relative to the player to act; for a privileged critic only
-``resample(s, seat,  re-deals all that ``seat`` cannot know, consistently with all that it
-salt)``              can; ``salt`` is a random stream that also renews ``s.rng``
-==================== =====================================================================
+=========================== ==================================================================
+function                    does
+=========================== ==================================================================
+``deal(s)``                 starts the next deal from ``s.rng``
+``legal(s, mask)``          writes the legal actions of ``s.player`` (int8, 0 or 1, every entry)
+``apply(s, action)``        one decision: updates the state, ``s.player``, ``s.over``; adds to
+                            ``s.rewards[seat]``
+``observe(s, seat, out)``   what ``seat`` knows, seat-relative: seat 0 of the encoding is the
+                            observer
+``history(s, seat, out)``   the seat's own record of the current deal (may be absent)
+``reveal(s, out)``          everything, relative to the player to act; for a privileged critic
+                            only
+``resample(s, seat, salt)`` re-deals all that ``seat`` cannot know, consistently with all that it
+                            can; ``salt`` is a random stream that also renews ``s.rng``
+=========================== ==================================================================
 
 All take a state ``s`` as a record (fields as attributes), are compiled with
 :func:`cardgym.kernel.helper`, allocate nothing, raise nothing and end after a bounded

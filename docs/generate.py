@@ -26,6 +26,7 @@ from cardgym.envs.env import CardEnv
 from cardgym.game import Action, Game, Layout, Options, Segment
 
 PAGES = Path(__file__).parent / "envs"
+PICTURES = Path(__file__).parent / "pictures"
 WRITTEN = ("Rules", "Rewards", "Info", "Worked examples", "Version history")
 SAMPLE = 200  # random games by which the length of an episode is measured
 
@@ -346,7 +347,16 @@ def page(game: Game) -> str:
         "Version history": by_hand["Version history"],
     }
     note = f"<!-- Written by docs/generate.py from the code and from rules/{game.name}.md: edit those. -->"
-    return "\n\n".join([note, head, *(f"## {name}\n\n{body}" for name, body in sections.items())]) + "\n"
+    return "\n\n".join([note, head, picture(game), *(f"## {name}\n\n{body}" for name, body in sections.items())]) + "\n"
+
+
+def picture(game: Game) -> str:
+    """The picture of the game's table that ``docs/screenshots.py`` took; with ``-4`` for four players, if so named."""
+    names = (game.name, f"{game.name}-{game.seats(game.options())}")
+    for name in names:
+        if (PICTURES / f"{name}.png").exists():
+            return f"![A table of {game.title} as a player sees it](../pictures/{name}.png)"
+    raise PageError(f"{game.name}: docs/pictures holds neither {' nor '.join(f'{n}.png' for n in names)}")
 
 
 def pages() -> Iterator[tuple[Path, str]]:
