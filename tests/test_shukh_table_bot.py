@@ -92,7 +92,7 @@ def test_beats_careless_play(options: dict[str, Any], best: float) -> None:
     """Its mean place, 1 being the first, against random players who pass in most windows."""
     result = evaluate(GAME, GAME.options.of(**options), BOT, CarelessAgent(), deals=50, first_deal=5)
     assert result.score + result.score_half < best
-    assert result.win_rate > 0.85
+    assert result.win_rate - result.win_rate_half > 0.65
 
 
 def test_careless_passes_in_windows() -> None:

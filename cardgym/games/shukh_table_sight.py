@@ -526,7 +526,7 @@ def _piles(s: Any, seat: int | None, hidden: np.ndarray) -> tuple[Pile, ...]:
     if discarded:
         piles.append(Pile("discard", discarded if seat is None else (BACK,) * len(discarded)))
     if s.unswept:
-        piles.append(Pile(f"closed by seat {s.closer}", _cards(s, UNSWEPT, hidden)))
+        piles.append(Pile("unswept", _cards(s, UNSWEPT, hidden)))
     return tuple(piles)
 
 
@@ -534,6 +534,8 @@ def _place(s: Any, who: int, hidden: np.ndarray) -> Place:
     marks = [word for word, seat in (("shuffler", s.shuffler), ("opener", s.opener)) if seat == who]
     if s.finish[who]:
         marks.append(f"place {s.finish[who]}")
+    if s.unswept and s.closer == who:
+        marks.append("closed the kon")
     if s.silent >> who & 1:
         marks.append("one card, not called")
     facts = [f"points {s.scores[who]}"] if s.episode == 1 else []
