@@ -121,7 +121,7 @@ class Avinas:
         }[self.question]
 
     def reaches(self, s: str) -> bool:
-        """Whether the declarer's eight cards reach his bid in a suit (AV-7a); else only free bidding lets him name it."""
+        """Whether the declarer's eight cards reach his bid in a suit (AV-7a), where they must."""
         return not self.masked or length(self.dealt[self.declarer], s) >= self.bid
 
     def playable(self) -> set[str]:
