@@ -4,6 +4,8 @@ The source folder of the build is the repository itself, so that a link between 
 configuration) is written once and leads to the same place on the site, in an editor and in a repository browser.
 """
 
+from typing import Any
+
 import cardgym
 
 project = "cardgym"
@@ -51,3 +53,13 @@ html_extra_path = ["_static/root"]  # index.html, which leads to the start page
 html_show_sphinx = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+def skip_member(app: Any, what: str, name: str, member: object, skip: bool, options: Any) -> bool | None:
+    """Leaves out the fields of named tuples, of which the docstring of the class speaks already."""
+    return True if type(member).__name__ == "_tuplegetter" else None
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-skip-member", skip_member)
