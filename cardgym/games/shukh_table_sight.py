@@ -179,7 +179,7 @@ def observe(s, seat, out):
 
 @helper
 def reveal(s, out):
-    """What the seat to act sees, then all that is hidden from it."""
+    """What the seat to act sees, with all hands and piles open, and the order of the stock."""
     place, seat, seats = s.place, number(s.player), number(s.seats)
     end = _observe(s, seat, out)
     piles = _piles_at(s)
@@ -193,9 +193,6 @@ def reveal(s, out):
                 out[hands + CARDS * (i - 1) + c] = place[c] == who
     if s.deal != PLAYED_DEAL:
         return
-    if s.memory == PERFECT:
-        for i in range(end - _secrets_size(s), end):
-            out[i] = 0
     for c in range(CARDS):
         out[end + c] = 0
     if s.phase == DEAL:
