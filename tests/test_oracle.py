@@ -32,6 +32,7 @@ LONG_RARE_GAMES = 5_000
 LONG_GAMES = 20_000
 MATCH_DEALS = 20
 TOGETHER = 500
+MOST_SEATS = 5
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Book:
         ignored: options that change what is seen, not what happens.
         deal: hands the oracle what chance has done in a state.
         players: are drawn for the seats.
+        passing: info that is about the deal under way, so that it is gone when the next one is dealt.
         rigged: puts rare cards into a state that has just been dealt.
     """
 
@@ -50,6 +52,7 @@ class Book:
     ignored: Sequence[str]
     deal: Callable[[Any, Any, Sequence[str]], None]
     players: Sequence[Player]
+    passing: Sequence[str] = ()
     rigged: Callable[[random.Random, Any, Sequence[str]], None] | None = None
 
 
@@ -146,11 +149,9 @@ def deal_shukh(oracle: Shukh, state: Any, names: Sequence[str]) -> None:
 
 
 def deal_tarot(oracle: Tarot, state: Any, names: Sequence[str]) -> None:
-    chien = [place for place, to in enumerate(state.slot) if to == CHIEN]
+    chien = [place for place, to in enumerate(state.slot) if to >= MOST_SEATS]
     oracle.deal([names[c] for c in state.deck], chien, int(state.dealer), int(state.redeals))
 
-
-CHIEN = 5
 
 # --- Rare cards ------------------------------------------------------------------------------
 
@@ -175,7 +176,7 @@ def rig_chouine(draw: random.Random, state: Any, names: Sequence[str]) -> None:
         state.deck[place] = card
         state.place[card] = 2 if place > 10 else 3 if place == 10 else state.dealer ^ (place % 2 == 0)
     state.under = state.deck[10]
-    state.trump = state.under // 8
+    state.trump = "CDHS".index(suit(names[state.under]))
 
 
 def rig_tarot(draw: random.Random, state: Any, names: Sequence[str]) -> None:
@@ -208,10 +209,10 @@ def rig_tarot(draw: random.Random, state: Any, names: Sequence[str]) -> None:
 
 
 BOOKS = {
-    "chouine": Book(Chouine, ("memory",), deal_chouine, (uniform, talker, quiet, hoarder, hoarder), rig_chouine),
-    "avinas": Book(Avinas, ("sign",), deal_avinas, (uniform, talker, quiet, one_sided)),
-    "shukh": Book(Shukh, ("memory",), deal_shukh, (uniform, quiet, low, low, keeper)),
-    "tarot": Book(Tarot, (), deal_tarot, (uniform, talker, quiet, quiet, slammer), rig_tarot),
+    "chouine": Book(Chouine, ("memory",), deal_chouine, (uniform, talker, quiet, hoarder, hoarder), (), rig_chouine),
+    "avinas": Book(Avinas, ("sign",), deal_avinas, (uniform, talker, quiet, one_sided), ("declarer", "points")),
+    "shukh": Book(Shukh, ("memory",), deal_shukh, (uniform, quiet, low, low, keeper), ("places", "cards_left")),
+    "tarot": Book(Tarot, (), deal_tarot, (uniform, talker, quiet, quiet, slammer), (), rig_tarot),
 }
 
 # --- The comparison --------------------------------------------------------------------------
@@ -261,6 +262,12 @@ class Duel:
             self.same("scores", state.scores[:seats].tolist(), self.oracle.scores)
             self.same("stalled", bool(state.stalled), self.oracle.stalled)
             self.same("info", self.game.info(state), self.oracle.info())
+        elif self.oracle.waiting:  # a deal of a match has ended, the next one lies in the state
+            told = [
+                {k: v for k, v in info.items() if k not in self.book.passing}
+                for info in (self.game.info(state), self.oracle.info())
+            ]
+            self.same("info after a deal", *told)
         return over
 
 
