@@ -74,7 +74,6 @@ class Avinas:
         self.loser, self.penalty = -1, 0
         self.knocks = 0
         self.trick, self.table = 1, list[tuple[int, str]]()
-        self.named_by_question = False
         self.waiting = False
         self.deals += 1
         if sevens:  # AV-5

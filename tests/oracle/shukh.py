@@ -36,7 +36,7 @@ class Shukh:
         self.match = episode == "match"
         self.shared_loss = reward == "loser"
         self.general_tuck = tuck == "general"
-        self.limit = deck * players * players if max_idle_turns == "auto" else max_idle_turns  # S17
+        self.limit = None if max_idle_turns is None else self.idle_limit(max_idle_turns)
         self.parties_left = parties_per_match if self.match else 1
         self.parties, self.stalled_parties = 0, 0
         self.lost = [0] * players
@@ -44,6 +44,10 @@ class Shukh:
         self.next_shuffler: int | None = None
         self.over, self.waiting, self.stalled = False, True, False
         self.rewards, self.scores = [0.0] * players, [0] * players
+
+    def idle_limit(self, given: int | str) -> int:
+        """S17."""
+        return len(self.pack) * self.n * self.n if given == "auto" else int(given)
 
     # --- Dealing -----------------------------------------------------------------------------
 

@@ -113,7 +113,7 @@ class Tarot:
         self.laid: list[str] = []
         self.slam_declared = False
         self.poignees: dict[int, str] = {}
-        self.to_show = 0
+        self.to_show, self.shown = 0, list[str]()
         self.table: list[tuple[int, str]] = []
         self.won: list[tuple[int, list[tuple[int, str]]]] = []  # tricks with their winners
         self.waiting = False
