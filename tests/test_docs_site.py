@@ -84,6 +84,7 @@ def test_the_game_of_the_page_passes_the_conformance_suite_and_plays(own_game: A
 
 def test_a_seat_that_could_not_follow_is_dealt_nothing_of_the_suit(own_game: Any) -> None:
     import numpy as np
+
     from cardgym.batch import Batch, resample
 
     module, _ = own_game
