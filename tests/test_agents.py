@@ -182,9 +182,12 @@ def test_a_saved_model_plays_draws_and_values(tmp_path: Path) -> None:
     """As it is, sampled, in the play-outs of a search and at its leaves."""
     pytest.importorskip("sb3_contrib")
     from cardgym.baselines import ppo_sb3
+    from cardgym.baselines.training import settings_from_file
 
     game = cardgym.load_game("chouine")
-    settings = replace(ppo_sb3.settings_from_file("chouine"), num_games=4, steps=4, minibatch=16, network=(8,))
+    settings = replace(
+        settings_from_file(ppo_sb3.Settings, "ppo_sb3", "chouine"), num_games=4, steps=4, minibatch=16, network=(8,)
+    )
     path = tmp_path / "tiny.zip"
     ppo_sb3.save(ppo_sb3.make_model(game, settings), path)
     batch = scattered(game, 20)

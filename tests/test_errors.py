@@ -91,10 +91,12 @@ def test_options(make: Callable[..., Any], options: dict[str, Any], message: str
         make("Chouine-v0", **options)
 
 
-@pytest.mark.parametrize("make", [CardEnv, CardVectorEnv])
-def test_render_mode(make: Callable[..., Any]) -> None:
-    with pytest.raises(InvalidOption, match="render_mode='rgb_array' is not one of None, 'ansi'"):
-        make("chouine", render_mode="rgb_array")
+@pytest.mark.parametrize(
+    ("make", "modes"), [(CardEnv, "'ansi', 'human', 'rgb_array'"), (CardVectorEnv, "'ansi', 'rgb_array'")]
+)
+def test_render_mode(make: Callable[..., Any], modes: str) -> None:
+    with pytest.raises(InvalidOption, match=f"render_mode='depth_array' is not one of None, {modes}$"):
+        make("chouine", render_mode="depth_array")
 
 
 @pytest.mark.parametrize("view", [2, -1, "me", 0.5, None, True])

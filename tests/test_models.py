@@ -20,7 +20,7 @@ from cardgym.errors import CardGymError
 FOLDER = resources.files("cardgym.baselines") / "models"
 SHIPPED = sorted(p.name.removesuffix(".pt") for p in FOLDER.iterdir() if p.name.endswith(".pt"))
 # By game: opponent, duplicate deals, least win rate among decided deals.
-BANDS = {"chouine": [("random", 4000, 0.94), ("rule", 4000, 0.55), ("pimc-64", 400, 0.56)]}
+BANDS = {"chouine": [("random", 10_000, 0.95), ("rule", 10_000, 0.61), ("pimc-64", 400, 0.60)]}
 SETTINGS = {"ppo": ppo.Settings, "dmc": dmc.Settings}
 
 

@@ -6,6 +6,7 @@ import builtins
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,8 @@ def terminal(*arguments: str, **environment: str) -> Any:
         encoding="utf-8",
         timeout=120,
         dimensions=(40, 100),
+        # Jobs in the background are started with the interrupt key turned off, which children would inherit.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
