@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import html
 import re
 import shutil
 import subprocess
@@ -9,6 +11,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -148,9 +151,28 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-c", "docs", ".", str(tmp_path)]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    start = (tmp_path / "docs" / "index.html").read_text(encoding="utf-8")
-    for source in re.findall(r'<img [^>]*src="([^"]+)"', start):
-        assert (tmp_path / "docs" / source).exists()
-    assert "docs/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")
-    games = (tmp_path / "docs" / "api" / "games.html").read_text(encoding="utf-8")
-    assert 'id="cardgym.game.Game"' in games
+    pages = sorted(tmp_path.rglob("*.html"))
+    wrong = [f"{page.relative_to(tmp_path)}: {link}" for page in pages for link in broken(page)]
+    assert wrong == []
+    start = tmp_path / "docs" / "index.html"
+    assert "tarot-4.png" in start.read_text(encoding="utf-8")
+    assert 'id="cardgym.game.Game"' in (start.parent / "api" / "games.html").read_text(encoding="utf-8")
+    assert (tmp_path / "notebooks" / "4_search.html").exists()
+
+
+def broken(page: Path) -> list[str]:
+    """Links and pictures of a built page that lead to no file, or to no place in it."""
+    found = []
+    for link in re.findall(r'(?:href|src)="([^"]+)"', page.read_text(encoding="utf-8")):
+        file, _, anchor = unquote(html.unescape(link)).partition("#")
+        target = page.parent / file.partition("?")[0] if file else page
+        if re.match(r"[a-z]+:", link):
+            continue
+        if not target.exists() or (anchor and f'id="{html.escape(anchor)}"' not in _text(target)):
+            found.append(link)
+    return found
+
+
+@functools.cache
+def _text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
