@@ -318,10 +318,10 @@ OPTION_SETS: dict[str, list[dict[str, Any]]] = {
     "shukh": [
         {},
         {"players": 2},
-        {"players": 3, "reward": "loser", "reward_scale": 2.0},
+        {"players": 3, "reward": "loser", "reward_scale": 2.0, "max_idle_turns": None},
         {"players": 6, "tuck": "general", "memory": "table"},
         {"players": 8, "deck": 52},
-        {"players": 5, "deck": 52, "tuck": "general", "max_idle_turns": None},
+        {"players": 5, "deck": 52, "tuck": "general", "max_idle_turns": 400},
         {"players": 3, "tuck": "general", "max_idle_turns": 50},
         {"players": 4, "reward": "loser", "max_idle_turns": 60},
         {"episode": "match", "players": 3},
