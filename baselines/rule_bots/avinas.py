@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cardgym.baselines.rule_bots.reading import first
 from cardgym.games.avinas import (
     ACE,
     BID,
@@ -88,7 +89,7 @@ NEVER = -1e9
 @helper
 def choose(observation, mask):
     """An action id for one position (int8 arrays: observation, mask)."""
-    phase = _first(observation, O_PHASE, 7)
+    phase = first(observation, O_PHASE, 7)
     if phase == BIDDING:
         return _bid(observation, mask)
     if phase == KNOCK:
@@ -98,7 +99,7 @@ def choose(observation, mask):
     if phase == NAMING:
         return NAME + _best_suit(observation)
     if phase == SIGNING:
-        return SIGN_WORD + (1 if POINTS[_first(observation, O_DOWN, CARDS) % RANKS] >= 10 else 2)
+        return SIGN_WORD + (1 if POINTS[first(observation, O_DOWN, CARDS) % RANKS] >= 10 else 2)
     if phase == STOPPING:
         return STOP_WORD if observation[O_POINTS] >= WIN or _losing_wins(observation) else PASS
     if mask[FACE_DOWN]:
@@ -107,17 +108,8 @@ def choose(observation, mask):
 
 
 @helper
-def _first(values, start, length):
-    """Place of the first number that is not 0 in a part, -1 if there is none."""
-    for i in range(length):
-        if values[start + i]:
-            return i
-    return -1
-
-
-@helper
 def _trump(observation):
-    return _first(observation, O_TRUMP, 4)
+    return first(observation, O_TRUMP, 4)
 
 
 # --- Words -----------------------------------------------------------------------------------
@@ -202,8 +194,8 @@ def _play(observation, mask):
     trump = _trump(observation)
     if trump < 0:
         trump = _best_suit(observation)
-    left = TRICKS - 1 - _first(observation, O_TRICK, TRICKS)  # tricks after this one
-    leader = _first(observation, O_LEADER, SEATS)
+    left = TRICKS - 1 - first(observation, O_TRICK, TRICKS)  # tricks after this one
+    leader = first(observation, O_LEADER, SEATS)
     led = _led(observation, trump, leader)
     chosen = -1
     chosen_worth = NEVER
@@ -221,9 +213,9 @@ def _led(observation, trump, leader):
     """Class that must be followed, -1 before the lead."""
     if leader == 0:
         return -1
-    if _first(observation, O_TRICK, TRICKS) < 2:
+    if first(observation, O_TRICK, TRICKS) < 2:
         return TRUMPS
-    return CLASS[trump, _first(observation, O_TABLE + CARDS * leader, CARDS)]
+    return CLASS[trump, first(observation, O_TABLE + CARDS * leader, CARDS)]
 
 
 @helper
@@ -239,7 +231,7 @@ def _worth(observation, card, trump, led, left):
     points = 0.0
     played = 0
     for r in range(1, SEATS):
-        other = _first(observation, O_TABLE + CARDS * r, CARDS)
+        other = first(observation, O_TABLE + CARDS * r, CARDS)
         if other >= 0:
             played += 1
             points += POINTS[other % RANKS]

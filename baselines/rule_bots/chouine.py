@@ -8,6 +8,7 @@ reckons with what the opponent may hold; in the last five tricks it knows his ha
 
 from __future__ import annotations
 
+from cardgym.baselines.rule_bots.reading import first
 from cardgym.games.chouine import (
     ANNOUNCE,
     CARDS,
@@ -50,12 +51,12 @@ def choose(observation, mask):
         return SWAP
     if mask[DECLINE]:
         return DECLINE
-    trump = _first(observation, O_TRUMP, 4)
+    trump = first(observation, O_TRUMP, 4)
     announcement = _best_announcement(mask, trump)
     if announcement >= 0:
         return announcement
-    trick = 1 + _first(observation, O_TRICK, TRICKS)
-    table = _first(observation, O_TABLE, CARDS)
+    trick = 1 + first(observation, O_TRICK, TRICKS)
+    table = first(observation, O_TABLE, CARDS)
     best = -1
     best_worth = NEVER
     for card in range(CARDS):
@@ -71,15 +72,6 @@ def choose(observation, mask):
                 best = card
                 best_worth = worth
     return best
-
-
-@helper
-def _first(observation, start, length):
-    """Place of the first one in a part of the observation, -1 if it is empty."""
-    for i in range(length):
-        if observation[start + i]:
-            return i
-    return -1
 
 
 @helper

@@ -11,6 +11,7 @@ import itertools
 
 import numpy as np
 
+from cardgym.baselines.rule_bots.reading import first
 from cardgym.baselines.rule_bots.shukh import choose_move, kept
 from cardgym.games.shukh import (
     ACE,
@@ -155,18 +156,8 @@ def _breaks_a_rule(observation, players, at):
         return True
     if kind != LAYING or _count(observation, O_ORDER) > 0:
         return False
-    card = _only(observation, at[CARD])
+    card = first(observation, at[CARD], CARDS)
     return card == QUEEN_H or (_live(observation, players) == 2 and card == _low_heart(observation, players, at))
-
-
-@helper
-def _only(observation, start):
-    """The card of a one-hot part, -1 if there is none."""
-    card = -1
-    for c in range(CARDS):
-        if observation[start + c]:
-            card = c
-    return card
 
 
 @helper
@@ -189,7 +180,7 @@ def _low_heart(observation, players, at):
 @helper
 def _drew_too_early(observation, players, at):
     """Sh-1: did the top card of his stack, before he drew, fit on another?"""
-    card = _only(observation, at[CARD])
+    card = first(observation, at[CARD], CARDS)
     actor = 0
     for i in range(players):
         if observation[at[ACTOR] + i]:

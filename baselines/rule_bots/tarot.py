@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cardgym.baselines.rule_bots.reading import first
 from cardgym.games.tarot_tables import (
     BID,
     CARDS,
@@ -71,7 +72,7 @@ def choose(observation, mask):
     while len(observation) != OBS_SIZE[n - 3]:
         n += 1
     at = OBS_AT[n - 3]
-    phase = _first(observation, at[O_PHASE], 6)
+    phase = first(observation, at[O_PHASE], 6)
     if mask[BID]:
         return _bid(observation, mask, at, n)
     if mask[SLAM]:
@@ -82,19 +83,10 @@ def choose(observation, mask):
     if phase == 1:
         return _lay_away(observation, mask, at)
     if phase == 4:
-        return _first(mask, 0, CARDS)
+        return first(mask, 0, CARDS)
     if phase == 5 and n == 5:
         return _call(observation, mask, at)
     return _play(observation, mask, at, n)
-
-
-@helper
-def _first(values, start, length):
-    """Place of the first number that is not 0 in a part, -1 if there is none."""
-    for i in range(length):
-        if values[start + i]:
-            return i
-    return -1
 
 
 @helper
@@ -213,9 +205,9 @@ def _play(observation, mask, at, n):
         if observation[at[O_TABLE] + c]:
             on_table += 1
             points += int(HALF_POINTS[c]) if c != EXCUSE else 0
-    trick = 1 + _first(observation, at[O_TRICK], int(TRICKS[n - 3]))
+    trick = 1 + first(observation, at[O_TRICK], int(TRICKS[n - 3]))
     left = int(TRICKS[n - 3]) - trick  # tricks after this one
-    winning = _first(observation, at[O_WINNING], n)
+    winning = first(observation, at[O_WINNING], n)
     chosen = -1
     chosen_worth = NEVER
     for card in range(CARDS):
@@ -233,7 +225,7 @@ def _play(observation, mask, at, n):
 @helper
 def _best_on_table(observation, at, n):
     """The card that wins the trick so far, -1 if there is none."""
-    winning = _first(observation, at[O_WINNING], n)
+    winning = first(observation, at[O_WINNING], n)
     if winning < 0:
         return -1
     for c in range(CARDS - 1, -1, -1):
@@ -251,7 +243,7 @@ def _with_taker(observation, at, n, seat):
         return False
     if observation[at[O_PARTNER] + seat]:
         return True
-    called = _first(observation, at[O_CALLED], CARDS)
+    called = first(observation, at[O_CALLED], CARDS)
     return seat == 0 and called >= 0 and observation[at[O_HAND] + called] != 0
 
 
