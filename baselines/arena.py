@@ -46,7 +46,7 @@ from cardgym.baselines.evaluate import (
 )
 from cardgym.errors import CardGymError, InvalidOption, require
 from cardgym.game import Game, Options
-from cardgym.progress import Bar
+from cardgym.progress import Bar, shifted
 
 ELO = 400 / np.log(10)
 """Points of the Elo scale in one unit of log-odds."""
@@ -131,7 +131,7 @@ def cross_table(
     played: dict[tuple[int, int], Games] = {}
     numbers, before = range(first_deal, first_deal + deals), 0
     for i, j in _meetings(game, options, len(agents)):
-        done = None if progress is None else _after(before, progress)
+        done = None if progress is None else shifted(progress, before)
         played[i, j] = play_duplicate(game, options, agents[i], agents[j], numbers, seed, False, done)
         before += played[i, j].rewards.size
         if (j, i) not in played and _two_teams(game, options):
@@ -151,7 +151,7 @@ def cross_table(
 
 
 def _two_teams(game: Game, options: Options) -> bool:
-    return int(game.team_of(options).max()) == 1
+    return game.teams_of(options) == 2
 
 
 def _meetings(game: Game, options: Options, agents: int) -> Iterator[tuple[int, int]]:
@@ -161,14 +161,9 @@ def _meetings(game: Game, options: Options, agents: int) -> Iterator[tuple[int, 
     return itertools.permutations(range(agents), 2)
 
 
-def _after(before: int, progress: Callable[[int], None]) -> Callable[[int], None]:
-    return lambda done: progress(before + done)
-
-
 def games_of(game: Game, options: Options, agents: int, deals: int) -> int:
     """The number of games of a cross table."""
-    teams = int(game.team_of(options).max()) + 1
-    return len(list(_meetings(game, options, agents))) * deals * teams
+    return len(list(_meetings(game, options, agents))) * deals * game.teams_of(options)
 
 
 # --- Ratings ---------------------------------------------------------------------------------

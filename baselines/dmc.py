@@ -34,7 +34,7 @@ from cardgym.game import Game
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(training.RunSettings):
+class Settings(training.NativeSettings):
     """Learns the values of actions from the ends of games, and evaluates the greedy policy."""
 
     epsilon: float = 0.1

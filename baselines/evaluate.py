@@ -12,7 +12,6 @@ Usage::
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -30,8 +29,10 @@ import cardgym
 from cardgym.baselines.agents import Agent, act_by_assignment, load_agents
 from cardgym.batch import Batch
 from cardgym.errors import CardGymError, InvalidOption
+from cardgym.files import write_text
 from cardgym.game import Game, Options
 from cardgym.kernel import records
+from cardgym.progress import shifted
 from cardgym.records import GameRecord, write
 
 FIRST_DEAL = 1_000_000_000
@@ -164,19 +165,15 @@ def play_duplicate(
         keep_actions: keep the actions, for records.
         progress: called with the number of games finished so far, from time to time.
     """
-    teams = int(game.team_of(options).max()) + 1
+    teams = game.teams_of(options)
     block = max(1, BLOCK // teams)
     generator = np.random.default_rng(seed)
     parts = []
     for first in range(0, len(deals), block):
         some = deals[first : first + block]
-        done = None if progress is None else functools.partial(_count, progress, first * teams)
+        done = None if progress is None else shifted(progress, first * teams)
         parts.append(_play_block(game, options, (agent, against), some, generator, keep_actions, done))
     return Games.joined(parts)
-
-
-def _count(progress: Callable[[int], None], before: int, done: int) -> None:
-    progress(before + done)
 
 
 def _play_block(
@@ -190,7 +187,7 @@ def _play_block(
 ) -> Games:
     """All games of some deals side by side."""
     seats, team_of = game.seats(options), game.team_of(options)
-    teams = int(team_of.max()) + 1
+    teams = game.teams_of(options)
     n = len(deals) * teams
     batch = Batch(game, options, n)
     batch.reset(np.repeat(np.asarray(deals, np.uint64), teams))
@@ -218,7 +215,7 @@ def _outcome(
 ) -> Games:
     """What finished games mean for the teams ``own_team``; ``rewards`` (n, seats) are sums over each game."""
     team_of = game.team_of(options)
-    teams = int(team_of.max()) + 1
+    teams = game.teams_of(options)
     shape = (len(own_team) // teams, teams)
     members = team_of[:, None] == np.arange(teams)  # (seats, teams)
     by_team = rewards @ members / members.sum(axis=0)
@@ -479,10 +476,7 @@ def write_records(
 
 def write_json(path: Path, value: Any, indent: int | None = 2) -> None:
     """Writes JSON aside and renames it into place; on one line without ``indent``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(path.name + ".part")
-    aside.write_text(json.dumps(value, indent=indent) + "\n")
-    aside.replace(path)
+    write_text(path, json.dumps(value, indent=indent) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cardgym.errors import CardGymError, InvalidRecord, require
+from cardgym.files import written_aside
 
 require("torch", "train")
 
@@ -94,12 +94,8 @@ def notes(
 def save(path: Path, network: Network, about: dict[str, Any], training: dict[str, Any] | None = None) -> None:
     """Writes a model, or with ``training`` a checkpoint, aside and renames it into place."""
     contents = {"notes": about, "weights": network.state_dict(), "training": training or {}}
-    aside = path.with_name(path.name + ".part")
-    with aside.open("wb") as file:
-        torch.save(contents, file)
-        file.flush()
-        os.fsync(file.fileno())  # or a power cut could leave the new name on an empty file
-    aside.replace(path)
+    with written_aside(path) as aside:
+        torch.save(contents, aside)
 
 
 def load(path: str | Path, game: Game | None = None) -> Model:
@@ -165,11 +161,24 @@ def load_checkpoint(path: Path, game: Game, now: dict[str, Any], free: Sequence[
     for name in ("algorithm", "cardgym", "torch"):
         if model.notes.get(name) != now[name]:
             raise InvalidRecord(f"{path}: made with {name} {model.notes.get(name)!r}, here {now[name]!r}")
-    for name, value in now["settings"].items():
-        was = model.notes["settings"].get(name)
-        if name not in free and was != value:
-            raise CardGymError(f"{path}: made with {name}={was!r}, but now {name}={value!r}; give the same")
+    check_settings(path, model.notes["settings"], {k: v for k, v in now["settings"].items() if k not in free})
     return model
+
+
+def check_settings(path: Path, made: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuses to go on with other settings.
+
+    Args:
+        path: the checkpoint.
+        made: the settings that it was made with.
+        now: those that must be the same.
+
+    Raises:
+        CardGymError: one of them is not; the message names the first.
+    """
+    for name, value in now.items():
+        if made.get(name) != value:
+            raise CardGymError(f"{path}: made with {name}={made.get(name)!r}, but now {name}={value!r}; give the same")
 
 
 def _read(path: str | Path) -> dict[str, Any]:
@@ -187,7 +196,7 @@ def _read(path: str | Path) -> dict[str, Any]:
     return found
 
 
-def plain(settings: Any) -> dict[str, Any]:
-    """A dataclass of settings as plain JSON values."""
-    values = dataclasses.asdict(settings)
+def plain(settings: Any, without: Sequence[str] = ()) -> dict[str, Any]:
+    """A dataclass of settings as plain JSON values; some may be left out."""
+    values = {k: v for k, v in dataclasses.asdict(settings).items() if k not in without}
     return {k: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, Path) else v for k, v in values.items()}

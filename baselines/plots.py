@@ -13,6 +13,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 
+from cardgym.files import written_aside
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -130,11 +132,9 @@ def _short(card: dict[str, Any]) -> str:
 
 def _save(figure: Figure, path: Path) -> None:
     """Writes a figure aside, renames it into place and forgets it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(path.stem + ".part.png")
-    figure.savefig(aside, bbox_inches="tight")
+    with written_aside(path) as aside:
+        figure.savefig(aside, bbox_inches="tight")
     plt.close(figure)
-    aside.replace(path)
 
 
 def curves_over_seeds(runs: Mapping[str, Sequence[Sequence[dict[str, Any]]]], title: str, path: Path) -> None:
@@ -162,7 +162,4 @@ def curves_over_seeds(runs: Mapping[str, Sequence[Sequence[dict[str, Any]]]], ti
         axes.grid(alpha=0.25)
         axes.legend(loc="lower right", frameon=False)
     figure.suptitle(title)
-    aside = path.with_name(path.stem + ".part.png")
-    figure.savefig(aside)
-    plt.close(figure)
-    aside.replace(path)
+    _save(figure, path)

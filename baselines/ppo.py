@@ -65,23 +65,9 @@ from cardgym.progress import Bar
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(training.RunSettings):
+class Settings(training.PPOSettings, training.NativeSettings):
     """Trains a network by self-play PPO and evaluates it."""
 
-    steps: int = 64
-    """decisions per game and update"""
-    entropy: float = 0.02
-    """weight of the entropy bonus at the start; moves in a straight line"""
-    final_entropy: float = 0.005
-    """at the end"""
-    clip: float = 0.2
-    """clip range of the probability ratio"""
-    gamma: float = 1.0
-    """discount"""
-    gae_lambda: float = 0.95
-    """lambda of the advantage estimates"""
-    value_weight: float = 0.5
-    """weight of the value loss"""
     critic: str = "shared"
     """where the value comes from: "shared" (the policy's hidden layers), "separate" (layers of its own) or "state"
     (layers of its own that see all cards; in training only)"""
@@ -95,21 +81,15 @@ class Settings(training.RunSettings):
     """weight of the KL divergence to a reference policy, a moving average of the learner; 0: none"""
     reference_rate: float = 0.02
     """how far the reference moves towards the learner in an update"""
-    imitate: int = 0
-    """decisions of the rule bot to learn from before training"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("steps", "pool_every"):
-            if getattr(self, name) < 1:
-                raise InvalidOption(f"{name}={getattr(self, name)!r} is not a number of at least 1")
+        if self.pool_every < 1:
+            raise InvalidOption(f"pool_every={self.pool_every!r} is not a number of at least 1")
         if self.imitate and self.critic == "state":
             raise InvalidOption(f"imitate={self.imitate} goes with a critic that sees the observation, not the state")
         if not 0 <= self.pool_share <= 1:
             raise InvalidOption(f"pool_share={self.pool_share!r} is not between 0 and 1")
-        if self.minibatch > self.num_games * self.steps:
-            size = self.num_games * self.steps
-            raise InvalidOption(f"minibatch={self.minibatch} is more than an update holds, num_games * steps = {size}")
 
 
 # --- One update: collect ---------------------------------------------------------------------

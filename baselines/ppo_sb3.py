@@ -19,14 +19,14 @@ setting is a flag; their defaults come from ``cardgym/configs/ppo_sb3_<game>.tom
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cardgym.errors import CardGymError, InvalidOption, require_for_script
+from cardgym.files import written_aside
 
 require_for_script(__name__, ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "matplotlib"), "train")
 
@@ -44,8 +44,9 @@ from cardgym.baselines import sb3_agent
 from cardgym.baselines.agents import load_agent
 from cardgym.baselines.evaluate import Result, write_json
 from cardgym.baselines.imitation import Watched, imitate
+from cardgym.baselines.model_file import check_settings, plain
 from cardgym.baselines.sb3_agent import SB3Agent, ScaledObservation
-from cardgym.baselines.training import Ladder, Line, command_line, report, run_folder, win_rates
+from cardgym.baselines.training import OF_A_CALL, Ladder, Line, PPOSettings, command_line, report, run_folder, win_rates
 from cardgym.envs.vector_env import CardVectorEnv
 from cardgym.game import Game
 from cardgym.progress import Bar
@@ -53,67 +54,23 @@ from cardgym.wrappers import SB3VecEnv, VectorCanonicalSuits, VectorSelfPlay
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(PPOSettings):
     """Trains MaskablePPO on a game and evaluates it."""
 
-    game: str = "chouine"
-    """name of the game"""
-    out: Path | None = None
-    """folder for the results; runs/GAME if not given"""
-    seed: int = 1
-    """seed of games, network and updates"""
-    resume: bool = False
-    """go on from the checkpoint in the folder"""
-    imitate: int = 0
-    """decisions of the rule bot to learn from before training"""
-    decisions: int = 1_000_000
-    """learner decisions in all"""
-    num_games: int = 256
-    """games side by side"""
-    steps: int = 64
-    """learner decisions per game and update"""
-    minibatch: int = 2048
-    """decisions per gradient step"""
-    epochs: int = 4
-    """passes over the data of an update"""
-    learning_rate: float = 1e-3
-    """at the start; falls in a straight line"""
-    final_learning_rate: float = 1e-4
-    """at the end"""
-    entropy: float = 0.02
-    """weight of the entropy bonus at the start; falls in a straight line"""
-    final_entropy: float = 0.005
-    """at the end"""
-    clip: float = 0.2
-    """clip range of the probability ratio"""
-    gamma: float = 1.0
-    """discount"""
-    gae_lambda: float = 0.95
-    """lambda of the advantage estimates"""
-    max_grad_norm: float = 0.5
-    """gradients are clipped to this norm"""
-    value_weight: float = 0.5
-    """weight of the value loss"""
-    network: tuple[int, ...] = (256, 256)
-    """hidden layers of policy and value network"""
     opponents: tuple[str, ...] = ("rule", "random")
     """agents in the other seats: "random", "rule", search agents such as "pimc-16", files of saved models"""
     opponent_weights: tuple[float, ...] = (3.0, 1.0)
     """how often each of them is drawn"""
-    canonical_suits: bool = True
-    """relabel interchangeable suits"""
-    options: dict[str, Any] = field(default_factory=dict)
-    """rule options in training; evaluation uses the game's defaults"""
-    threads: int = 1
-    """threads of torch; more than one pays only on an idle machine"""
-    curve_points: int = 12
-    """evaluations (and checkpoints) over the run"""
-    curve_deals: int = 250
-    """duplicate deals of each"""
-    deals: int = 2000
-    """duplicate deals of the final evaluation"""
-    record_games: int = 100
-    """evaluation deals whose games are recorded"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.num_games * self.steps % self.minibatch:
+            size = self.num_games * self.steps
+            raise InvalidOption(f"minibatch={self.minibatch} does not divide num_games * steps = {size}")
+
+
+FREE = ("decisions", "threads", "curve_points", "curve_deals", "deals", "record_games")
+"""Settings that may change when a run is resumed."""
 
 
 def make_envs(game: Game, settings: Settings, seed: int) -> VecMonitor:
@@ -131,7 +88,7 @@ class NotedPPO(MaskablePPO):
 
     Attributes:
         cardgym_notes: see :func:`cardgym.baselines.sb3_agent.notes`.
-        cardgym_settings: see :func:`fixed_settings`.
+        cardgym_settings: those of the run.
         cardgym_curve: the evaluations so far.
     """
 
@@ -164,7 +121,7 @@ def make_model(game: Game, settings: Settings) -> NotedPPO:
         },
     )
     model.cardgym_notes = sb3_agent.notes(game, settings.canonical_suits, settings.options)
-    model.cardgym_settings = fixed_settings(settings)
+    model.cardgym_settings = plain(settings, without=OF_A_CALL)
     model.cardgym_curve = []
     return model
 
@@ -179,19 +136,9 @@ def resumed(game: Game, settings: Settings, checkpoint: Path) -> NotedPPO:
         raise CardGymError(f"{checkpoint}: nothing to resume from; start without --resume")
     sb3_agent.read_notes(checkpoint, game)
     model = NotedPPO.load(checkpoint, device="cpu")
-    for name, value in fixed_settings(settings).items():
-        was = model.cardgym_settings.get(name)
-        if was != value:
-            raise CardGymError(f"{checkpoint}: made with {name}={was!r}, but now {name}={value!r}; give the same")
+    check_settings(checkpoint, model.cardgym_settings, plain(settings, without=(*OF_A_CALL, *FREE)))
     model.set_env(make_envs(game, settings, settings.seed + model.num_timesteps))
     return model
-
-
-def fixed_settings(settings: Settings) -> dict[str, Any]:
-    """The settings that a resumed run must share with its first part, as plain JSON values."""
-    values = dataclasses.asdict(settings)
-    free = ("out", "resume", "decisions", "threads", "curve_points", "curve_deals", "deals", "record_games")
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if k not in free}
 
 
 def imitation_step(model: MaskablePPO) -> Callable[[Watched, float], float]:
@@ -219,9 +166,8 @@ def imitation_step(model: MaskablePPO) -> Callable[[Watched, float], float]:
 
 def save(model: MaskablePPO, path: Path) -> None:
     """Saves a model aside and renames it into place."""
-    aside = path.with_name(path.stem + ".part.zip")
-    model.save(aside)
-    aside.replace(path)
+    with written_aside(path) as aside:
+        model.save(aside)
 
 
 class Watch(BaseCallback):
@@ -270,16 +216,13 @@ def train(settings: Settings, console: Console) -> list[Result]:
         CardGymError: settings that do not fit together, or a checkpoint that does not belong to them.
     """
     game = cardgym.load_game(settings.game)
-    if settings.num_games * settings.steps % settings.minibatch:
-        size = settings.num_games * settings.steps
-        raise InvalidOption(f"minibatch={settings.minibatch} does not divide num_games * steps = {size}")
     folder = run_folder(settings.out, settings.game)
     torch.set_num_threads(settings.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     set_random_seed(settings.seed)
 
     model = resumed(game, settings, folder / "checkpoint.zip") if settings.resume else make_model(game, settings)
-    write_json(folder / "settings.json", {**dataclasses.asdict(settings), "out": str(folder)})
+    write_json(folder / "settings.json", plain(settings))
     model.set_logger(configure(str(folder), ["csv", "tensorboard"]))
 
     ladder = Ladder(game, settings.curve_deals)

@@ -55,8 +55,7 @@ from cardgym.baselines.evaluate import (
 )
 from cardgym.batch import checked_count
 from cardgym.errors import CardGymError, InvalidRecord, require
-from cardgym.game import Game, Options
-from cardgym.progress import Bar
+from cardgym.progress import Bar, shifted
 
 PROTOCOL = 1
 """Version of the protocol: rises with any change of ladder, deals, seats or measures."""
@@ -105,8 +104,8 @@ def play_card(
     for (label, game, options), agent in zip(players, agents, strict=True):
         rungs = []
         for rung in LADDER:
-            deals = deals_of(rung, _teams(game, options), scale)
-            done = None if progress is None else _after(before, progress)
+            deals = deals_of(rung, game.teams_of(options), scale)
+            done = None if progress is None else shifted(progress, before)
             against = load_agent(rung, game, threads)
             found = play_duplicate(game, options, agent, against, deals, SEED, progress=done)
             before += found.rewards.size
@@ -121,14 +120,6 @@ def play_card(
         "seed": SEED,
         "games": played,
     }
-
-
-def _after(before: int, progress: Callable[[int], None]) -> Callable[[int], None]:
-    return lambda done: progress(before + done)
-
-
-def _teams(game: Game, options: Options) -> int:
-    return int(game.team_of(options).max()) + 1
 
 
 def _rung(played: Games, agent: Agent, against: str) -> dict[str, Any]:
@@ -147,7 +138,7 @@ def _rung(played: Games, agent: Agent, against: str) -> dict[str, Any]:
 
 def games_of(games: Sequence[str], scale: int = 1) -> int:
     """The number of games that a card takes."""
-    teams = [_teams(*game_and_options(g)) for g in games]
+    teams = [game.teams_of(options) for game, options in map(game_and_options, games)]
     return sum(len(deals_of(rung, n, scale)) * n for n in teams for rung in LADDER)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import functools
 import itertools
 import sys
 import time
@@ -29,8 +28,9 @@ from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_tab
 from cardgym.baselines.network import Network, NetworkAgent, Shape
 from cardgym.batch import Batch
 from cardgym.errors import CardGymError, InvalidOption
+from cardgym.files import written_aside
 from cardgym.game import Game
-from cardgym.progress import Bar
+from cardgym.progress import Bar, shifted
 
 VALIDATION_DEAL = 900_000_000
 """Seed of the first deal by which a run is watched; neither training, imitation nor final evaluations use these."""
@@ -70,7 +70,7 @@ def command_line(kind: type[Kind], algorithm: str, train: Callable[[Kind, Consol
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """Settings of every native learner."""
+    """Settings of every learner."""
 
     game: str = "chouine"
     """name of the game"""
@@ -100,10 +100,6 @@ class RunSettings:
     """relabel interchangeable suits"""
     options: dict[str, Any] = field(default_factory=dict)
     """rule options in training; evaluation uses the game's defaults"""
-    precision: str = "float32"
-    """of the hidden layers: "float32", or "bfloat16" where the processor has fast instructions for it"""
-    device: str = "cpu"
-    """of the network: "cpu" or "cuda" """
     threads: int = 1
     """threads of torch and of the games; more than one pays only on an idle machine"""
     curve_points: int = 12
@@ -123,13 +119,59 @@ class RunSettings:
             raise InvalidOption(
                 f"seed={self.seed!r}: games would reach the deals kept for evaluation; give a smaller one"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOSettings(RunSettings):
+    """Settings of PPO, native or of sb3-contrib."""
+
+    steps: int = 64
+    """decisions of the learner per game and update"""
+    entropy: float = 0.02
+    """weight of the entropy bonus at the start; moves in a straight line"""
+    final_entropy: float = 0.005
+    """at the end"""
+    clip: float = 0.2
+    """clip range of the probability ratio"""
+    gamma: float = 1.0
+    """discount"""
+    gae_lambda: float = 0.95
+    """lambda of the advantage estimates"""
+    value_weight: float = 0.5
+    """weight of the value loss"""
+    imitate: int = 0
+    """decisions of the rule bot to learn from before training"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.steps < 1:
+            raise InvalidOption(f"steps={self.steps!r} is not a number of at least 1")
+        if self.minibatch > self.num_games * self.steps:
+            size = self.num_games * self.steps
+            raise InvalidOption(f"minibatch={self.minibatch} is more than an update holds, num_games * steps = {size}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NativeSettings(RunSettings):
+    """Settings of every native learner."""
+
+    precision: str = "float32"
+    """of the hidden layers: "float32", or "bfloat16" where the processor has fast instructions for it"""
+    device: str = "cpu"
+    """of the network: "cpu" or "cuda" """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.device not in ("cpu", "cuda"):
             raise InvalidOption(f"device={self.device!r} is neither 'cpu' nor 'cuda'")
         if self.device == "cuda" and not torch.cuda.is_available():
             raise InvalidOption("device='cuda', but torch finds no GPU here; give 'cpu'")
 
 
-FREE = ("out", "resume", "device", "curve_deals", "deals", "record_games")
+OF_A_CALL = ("out", "resume")
+"""Settings that say nothing about what is learned; a model does not keep them."""
+
+FREE = ("device", "curve_deals", "deals", "record_games")
 """Settings that may change when a run is resumed."""
 
 
@@ -151,7 +193,7 @@ class Learner(ABC):
     """Figures of an update to show beside the progress bar."""
     batch: Batch
 
-    def __init__(self, game: Game, settings: RunSettings, shape: Shape) -> None:
+    def __init__(self, game: Game, settings: NativeSettings, shape: Shape) -> None:
         """Makes network and optimiser.
 
         Args:
@@ -202,7 +244,7 @@ class Learner(ABC):
     def notes(self) -> dict[str, Any]:
         """What its model file says."""
         s = self.settings
-        facts = {"decisions": self.decisions, "settings": model_file.plain(s)}
+        facts = {"decisions": self.decisions, "settings": model_file.plain(s, without=OF_A_CALL)}
         return model_file.notes(self.algorithm, self.game, s.options, s.canonical_suits, self.shape, **facts)
 
     def save(self, path: Path) -> None:
@@ -298,13 +340,11 @@ class Log:
                 self._board.add_scalar(name, value, int(figures["decisions"]))
 
     def _write_all(self) -> None:
-        aside = self._path.with_name(self._path.name + ".part")
-        with aside.open("w", newline="") as file:
+        with written_aside(self._path) as aside, aside.open("w", newline="") as file:
             if self._rows:
                 writer = csv.DictWriter(file, list(self._rows[0]))
                 writer.writeheader()
                 writer.writerows(self._rows)
-        aside.replace(self._path)
 
     def close(self) -> None:
         """Flushes and closes."""
@@ -371,11 +411,11 @@ def report(
     rivals = [load_agent(name, game) for name in LADDER]
     pairs = [(player, rivals[0]), (player, rivals[1]), (rivals[1], rivals[0])]
     results = []
-    games = deals * (int(game.team_of(game.options()).max()) + 1)
+    games = deals * game.teams_of(game.options())
     with Bar("evaluating", len(pairs) * games, console) as bar:
         for k, (agent, against) in enumerate(pairs):
-            count = functools.partial(_count, bar, k * games)
-            results.append(evaluate(game, game.options(), agent, against, deals, progress=count))
+            done = shifted(bar.update, k * games)
+            results.append(evaluate(game, game.options(), agent, against, deals, progress=done))
     write_json(folder / "results.json", [dataclasses.asdict(r) for r in results])
     write_json(folder / "curve.json", list(curve))
     learning_curve(curve, title, folder / "curve.png")
@@ -385,10 +425,6 @@ def report(
     written = ("curve.png", "results.json", "games.jsonl", "progress.csv")
     console.print("written: " + ", ".join(str(folder / name) for name in written), soft_wrap=True)
     return results
-
-
-def _count(bar: Bar, before: int, done: int) -> None:
-    bar.update(before + done)
 
 
 def train(learner: Learner, name: str, console: Console) -> list[Result]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-BEGIN, END = "<!-- figures: written by benchmarks/speed.py -->", "<!-- end of figures -->"
+from cardgym.files import write_text, written_aside
+
+Titled = tuple[str, Sequence[str], Sequence[Sequence[str]]]
+"""Title, heads and rows of a table."""
+
 SPEED = ("", "decisions/s", "with random choice", "against the batch", "spread")
 START = ("", "import needs", "import cardgym", "first step, cold", "first step, warm")
 MEMORY = ("", "state", "buffers", "process, 1 game", "process, many games")
@@ -69,8 +72,8 @@ def memory_rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def tables(results: dict[str, Any]) -> list[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
-    """Title, heads and rows of every table."""
+def speed_tables(results: dict[str, Any]) -> list[Titled]:
+    """The tables of ``benchmarks/speed.py``."""
     groups = list(dict.fromkeys(r["group"] for r in results["speed"]))
     return [
         *((group, SPEED, speed_rows(results, group)) for group in groups),
@@ -79,9 +82,9 @@ def tables(results: dict[str, Any]) -> list[tuple[str, Sequence[str], list[tuple
     ]
 
 
-def show(results: dict[str, Any], console: Console) -> None:
-    """Prints the tables."""
-    for title, heads, rows in tables(results):
+def show(results: dict[str, Any], tables: Sequence[Titled], console: Console) -> None:
+    """Prints tables and the notes of the results."""
+    for title, heads, rows in tables:
         table = Table(title=title, title_justify="left")
         for i, head in enumerate(heads):
             table.add_column(head, justify="right" if i else "left", no_wrap=not i)
@@ -92,24 +95,20 @@ def show(results: dict[str, Any], console: Console) -> None:
         console.print(note)
 
 
-def markdown(results: dict[str, Any]) -> str:
-    """The tables as Markdown, with the machine and the versions they come from."""
+def markdown(results: dict[str, Any], tables: Sequence[Titled]) -> str:
+    """Tables as Markdown, with the day, the machine and the versions that they come from."""
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     lines = [f"{results['date']}, {results['machine']}. {versions}.", *results["notes"], ""]
-    for title, heads, rows in tables(results):
-        lines += [f"### {title}", "", "| " + " | ".join(heads) + " |", "|---" + "|---:" * (len(heads) - 1) + "|"]
-        lines += ["| " + " | ".join(row) + " |" for row in rows]
-        lines.append("")
+    for title, heads, rows in tables:
+        lines += [f"### {title}", "", *markdown_table(heads, rows), ""]
     return "\n".join(lines)
 
 
-def write_page(results: dict[str, Any], page: Path) -> None:
-    """Puts the tables between the two marks of a page.
-
-    Raises:
-        ValueError: the page lacks the marks.
-    """
-    write_between(page, BEGIN, END, markdown(results))
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown; all columns but the first are set to the right."""
+    cells = [" | ".join(line) for line in (heads, *rows)]
+    head, *body = (f"| {line} |" for line in cells)
+    return [head, "|---" + "|---:" * (len(heads) - 1) + "|", *body]
 
 
 def write_between(page: Path, begin: str, end: str, made: str) -> None:
@@ -123,12 +122,12 @@ def write_between(page: Path, begin: str, end: str, made: str) -> None:
         raise ValueError(f"{page} needs the lines {begin!r} and {end!r}, once each")
     before, rest = text.split(begin)
     after = rest.split(end)[1]
-    _replace(page, f"{before}{begin}\n\n{made}\n{end}{after}".encode())
+    write_text(page, f"{before}{begin}\n\n{made}\n{end}{after}")
 
 
 def write_json(results: dict[str, Any], file: Path) -> None:
     """All figures, of every repeat."""
-    _replace(file, (json.dumps(results, indent=1) + "\n").encode())
+    write_text(file, json.dumps(results, indent=1) + "\n")
 
 
 def write_chart(results: dict[str, Any], file: Path) -> None:
@@ -147,12 +146,5 @@ def write_chart(results: dict[str, Any], file: Path) -> None:
     axes.set_xlabel("decisions per second, observation and mask produced")
     axes.set_title(results["machine"])
     axes.margins(x=0.2, y=0.01)
-    aside = file.with_name(f".{file.name}.part")
-    figure.savefig(aside, format="png", dpi=120)
-    os.replace(aside, file)
-
-
-def _replace(file: Path, data: bytes) -> None:
-    aside = file.with_name(f".{file.name}.part")
-    aside.write_bytes(data)
-    os.replace(aside, file)
+    with written_aside(file) as aside:
+        figure.savefig(aside, dpi=120)

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import report
 import tyro
+from rich.progress import track
 
 import cardgym
 from cardgym.baselines.agents import Agent, Decisions, load_agent
@@ -47,39 +49,31 @@ def play(deck: int, players: int, agent: Agent, parties: int, seed: int) -> np.n
     return batch.states
 
 
-def line(deck: int, players: int, settings: Settings) -> str:
+def line(deck: int, players: int, settings: Settings) -> list[str]:
     """One row of the table."""
     cells = [str(deck), str(players), str(deck * players * players)]
     for name in POLICIES:
         agent = load_agent(name, cardgym.load_game("shukh"))
         states = play(deck, players, agent, settings.parties, settings.seed)
         cells += [f"{100 * states['stalled'].mean():.2f} %", f"{np.median(states['moves']):.0f}"]
-    return "| " + " | ".join(cells) + " |"
+    return cells
 
 
 def table(settings: Settings) -> str:
     """The table in Markdown."""
-    head = ["cards", "players", "limit"]
+    heads = ["cards", "players", "limit"]
     for name in POLICIES:
-        head += [f"{name}: stalled", f"{name}: median decisions"]
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    for deck, players in PAIRS:
-        lines.append(line(deck, players, settings))
-        print(lines[-1], flush=True)
-    return "\n".join(lines)
+        heads += [f"{name}: stalled", f"{name}: median decisions"]
+    rows = [line(deck, players, settings) for deck, players in track(PAIRS, "parties")]
+    return "\n".join(report.markdown_table(heads, rows))
 
 
 def main(settings: Settings) -> None:
     """Measures, prints and, if asked, writes the table."""
     made = f"{table(settings)}\n\n{settings.parties} parties of each kind, from seed {settings.seed}."
+    print(made)
     if settings.docs is not None:
-        before, _, rest = settings.docs.read_text(encoding="utf-8").partition(BEGIN)
-        _, mark, after = rest.partition(END)
-        if not mark:
-            raise SystemExit(f"error: {settings.docs}: the marks {BEGIN!r} and {END!r} are missing")
-        aside = settings.docs.with_suffix(".md.partial")
-        aside.write_text(f"{before}{BEGIN}\n{made}\n{END}{after}", encoding="utf-8", newline="\n")
-        aside.replace(settings.docs)
+        report.write_between(settings.docs, BEGIN, END, made)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import tyro
 
 from cardgym.baselines.agents import CarelessAgent, RuleAgent, act_by_assignment
 from cardgym.batch import Batch
+from cardgym.files import written_aside
 from cardgym.games.shukh_table import GAME
 from cardgym.games.shukh_table_state import (
     ACCUSE,
@@ -102,10 +103,9 @@ def chart(panels: dict[str, tuple[Counter[str], Counter[str]]], parties: int, pa
         axes.margins(y=0.1)
         axes.legend(frameon=False)
         axes.grid(axis="y", alpha=0.25)
-    aside = path.with_name(path.stem + ".part.png")
-    figure.savefig(aside)
+    with written_aside(path) as aside:
+        figure.savefig(aside)
     plt.close(figure)
-    aside.replace(path)
 
 
 def main(settings: Settings) -> None:

@@ -26,7 +26,18 @@ from rich.progress import track
 
 import cardgym
 
-PACKAGES = ("cardgym", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3", "open-spiel")
+PACKAGES = (
+    "cardgym",
+    "numpy",
+    "numba",
+    "gymnasium",
+    "pettingzoo",
+    "stable-baselines3",
+    "sb3-contrib",
+    "torch",
+    "open-spiel",
+)
+BEGIN, END = "<!-- figures: written by benchmarks/speed.py -->", "<!-- end of figures -->"
 
 
 def main_ids() -> tuple[str, ...]:
@@ -124,36 +135,42 @@ def versions() -> dict[str, str]:
     return found
 
 
+def circumstances() -> dict[str, Any]:
+    """What figures depend on: ``date``, ``machine``, ``versions``, ``notes``; asked for before measuring."""
+    busy = os.getloadavg()[0]
+    note = f"Other work was going on at the start of this run (load {busy:.1f}): absolute figures are too low."
+    return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "machine": machine(),
+        "versions": versions(),
+        "notes": [note] if busy > 0.5 else [],
+    }
+
+
 def main(settings: Settings) -> None:
     """Measures, prints, writes."""
     console = Console()
-    notes = missing()
-    busy = os.getloadavg()[0]
-    if busy > 0.5:
-        notes.append(
-            f"Other work was going on at the start of this run (load {busy:.1f}): absolute figures are too low."
-        )
+    about = circumstances()
+    about["notes"] += missing()
     largest = max(settings.sizes)
     start_up = {e: processes.start_up(e, 5) for e in track(settings.envs, "starting up", console=console)}
     memory = {e: processes.memory(e, largest) | {"games": largest} for e in settings.envs}
     lines = [c for env_id in settings.envs for c in contenders(env_id, settings.threads, settings.sizes)]
     lines += peers() if settings.peer else ()
     results = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "machine": machine(),
-        "versions": versions(),
-        "notes": notes,
+        **about,
         "start_up": start_up,
         "memory": memory,
         "speed": measure(lines, settings, console),
     }
-    report.show(results, console)
+    tables = report.speed_tables(results)
+    report.show(results, tables, console)
     if settings.out is not None:
         settings.out.mkdir(parents=True, exist_ok=True)
         report.write_json(results, settings.out / "speed.json")
         report.write_chart(results, settings.out / "speed.png")
     if settings.docs is not None:
-        report.write_page(results, settings.docs)
+        report.write_between(settings.docs, BEGIN, END, report.markdown(results, tables))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import cProfile
 import itertools
-import os
 import pstats
 import statistics
 from collections.abc import Callable
@@ -26,9 +25,8 @@ import tyro
 from gymnasium import spaces
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 from sb3_contrib import MaskablePPO
-from speed import machine, versions
+from speed import circumstances
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
@@ -206,7 +204,7 @@ def where_time_goes(game: Game, settings: Settings, precision: str, threads: int
     return {**shares, "products": products / sum(e.self_cpu_time_total for e in events)}
 
 
-def tables(results: dict[str, Any]) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
+def tables(results: dict[str, Any]) -> list[report.Titled]:
     """Title, heads and rows of both tables."""
     speed = [
         (
@@ -230,38 +228,13 @@ def tables(results: dict[str, Any]) -> list[tuple[str, tuple[str, ...], list[tup
     return [("Speed", heads, speed), ("Where the time of native PPO goes", ("", *names), time)]
 
 
-def show(results: dict[str, Any], console: Console) -> None:
-    """Prints the tables."""
-    for title, heads, rows in tables(results):
-        table = Table(title=title, title_justify="left")
-        for i, head in enumerate(heads):
-            table.add_column(head, justify="right" if i else "left", no_wrap=not i)
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
-
-
-def markdown(results: dict[str, Any]) -> str:
-    """The tables as Markdown, with the machine and the versions that they come from."""
-    found = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
-    lines = [f"{results['machine']}. {found}.", *results["notes"], ""]
-    for title, heads, rows in tables(results):
-        lines += [f"**{title}**", "", "| " + " | ".join(heads) + " |", "|---" + "|---:" * (len(heads) - 1) + "|"]
-        lines += ["| " + " | ".join(row) + " |" for row in rows]
-        lines.append("")
-    return "\n".join(lines)
-
-
 def main(settings: Settings) -> None:
     """Measures, prints, writes."""
     console = Console()
     game = cardgym.load_game(settings.game)
     torch.distributions.Distribution.set_default_validate_args(False)  # as ppo_sb3 does
-    busy = os.getloadavg()[0]
-    results = {
-        "notes": [f"Other work was going on at the start of this run (load {busy:.1f})."] if busy > 0.5 else [],
-        "machine": machine(),
-        "versions": {**versions(), "torch": str(torch.__version__)},
+    results: dict[str, Any] = {
+        **circumstances(),
         "speed": measure(game, settings, console),
         "time": {
             f"{precision}, {threads} thread{'s' if threads > 1 else ''}": where_time_goes(
@@ -271,12 +244,12 @@ def main(settings: Settings) -> None:
             for threads in settings.threads
         },
     }
-    show(results, console)
+    report.show(results, tables(results), console)
     if settings.out is not None:
         settings.out.mkdir(parents=True, exist_ok=True)
         report.write_json(results, settings.out / "training.json")
     if settings.docs is not None:
-        report.write_between(settings.docs, BEGIN, END, markdown(results))
+        report.write_between(settings.docs, BEGIN, END, report.markdown(results, tables(results)))
 
 
 if __name__ == "__main__":

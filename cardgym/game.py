@@ -351,6 +351,10 @@ class Game:
             found[list(members)] = team
         return found
 
+    def teams_of(self, options: Options) -> int:
+        """The number of teams; a seat that plays for itself is one."""
+        return int(self.team_of(options).max()) + 1
+
     def template(self, options: Options, reset: Mapping[str, Any] | None = None) -> np.ndarray:
         """A state before its first deal, shape (1,): options and seats filled in, all else zero.
 

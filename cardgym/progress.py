@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console
@@ -79,3 +80,17 @@ class Bar:
     ) -> None:
         if self._live is not None:
             self._live.stop()
+
+
+def shifted(progress: Callable[[int], object], before: int) -> Callable[[int], None]:
+    """Reports the progress of one part of the work as that of the whole.
+
+    Args:
+        progress: called with the steps done of the whole.
+        before: steps done before the part began.
+    """
+
+    def update(done: int) -> None:
+        progress(before + done)
+
+    return update

@@ -23,6 +23,7 @@ import cardgym
 from cardgym.batch import ENCODINGS, Batch, playout
 from cardgym.cards import SUIT_NAMES, SUITS
 from cardgym.envs.env import CardEnv
+from cardgym.files import write_text
 from cardgym.game import Action, Game, Layout, Options, Segment
 
 PAGES = Path(__file__).parent / "envs"
@@ -383,9 +384,7 @@ def main(check: bool = False) -> int:
             )
             print("\n".join(differences))
         else:
-            aside = path.with_suffix(".md.partial")
-            aside.write_text(text, encoding="utf-8", newline="\n")
-            aside.replace(path)
+            write_text(path, text)
             print(f"written: {path}")
     if check and stale:
         print("out of date: run `python docs/generate.py`", file=sys.stderr)

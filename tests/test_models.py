@@ -30,6 +30,7 @@ def test_shipped_model_is_small_and_made_by_the_committed_settings(name: str) ->
     assert path.stat().st_size < 5_000_000
     notes = model_file.load(path).notes
     assert notes["game"] == name
+    assert not any(str(value).startswith("/") for value in notes["settings"].values())  # of the machine it came from
     committed = model_file.plain(settings_from_file(SETTINGS[notes["algorithm"]], notes["algorithm"], name))
     made = {k: v for k, v in notes["settings"].items() if k not in FREE}
     assert made == {k: v for k, v in json.loads(json.dumps(committed)).items() if k in made}

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 import torch
 from rich.console import Console
+from run_checks import check_folder
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 import cardgym
-from cardgym import records
 from cardgym.baselines.agents import RandomAgent, RuleAgent, load_agent
 from cardgym.baselines.evaluate import evaluate
 from cardgym.baselines.ppo_sb3 import Settings, train
@@ -136,24 +136,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_training_writes_what_it_promises(run: Path) -> None:
-    names = {p.name for p in run.iterdir()}
-    assert {"model.zip", "checkpoint.zip", "curve.png", "curve.json", "results.json", "games.jsonl"} <= names
-    assert {"progress.csv", "settings.json"} <= names
-    assert any(n.startswith("events.out.tfevents") for n in names)
-    assert not any(".part" in n for n in names)
-    results = json.loads((run / "results.json").read_text())
-    assert [(r["agent"], r["against"]) for r in results] == [("ppo", "random"), ("ppo", "rule"), ("rule", "random")]
-    assert all(r["games"] == 40 for r in results)
-    curve = json.loads((run / "curve.json").read_text())
-    assert [p["decisions"] for p in curve] == [0, 1024, 2048]
-    games = list(records.read(run / "games.jsonl"))
-    assert len(games) == 6
-    for record in games:
-        records.verify(record)
-    log = (run / "log.txt").read_text()
-    assert "training on Chouine: 100 %" in log
-    assert "wins %" in log
-    assert (run / "curve.png").read_bytes()[:4] == b"\x89PNG"
+    check_folder(run, "ppo", ".zip", [0, 1024, 2048], SMALL.deals)
 
 
 def test_training_is_reproducible(run: Path, tmp_path: Path) -> None:

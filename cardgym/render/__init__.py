@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardgym.files import written_aside
 from cardgym.kernel import records
 
 if TYPE_CHECKING:
@@ -71,10 +72,8 @@ class Drawing:
 
     def save(self, path: str | Path) -> None:
         """Writes the picture to a PNG file; errors as of :meth:`pixels`."""
-        path = Path(path)
-        aside = path.with_name(f".{path.name}.part")
-        aside.write_bytes(self.png())
-        aside.replace(path)
+        with written_aside(path) as aside:
+            aside.write_bytes(self.png())
 
     def _repr_png_(self) -> bytes:
         return self.png()

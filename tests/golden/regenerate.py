@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import cardgym
+from cardgym.files import write_text
 from cardgym.testing import golden_games, option_variants
 
 HERE = Path(__file__).parent
@@ -34,7 +35,5 @@ def files() -> dict[str, tuple[str, dict[str, object], int]]:
 
 if __name__ == "__main__":
     for file, (env_id, options, games) in files().items():
-        aside = HERE / f"{file}.tmp"
-        aside.write_text(json.dumps(golden_games(env_id, games=games, **options), indent=1) + "\n")
-        aside.replace(HERE / file)
+        write_text(HERE / file, json.dumps(golden_games(env_id, games=games, **options), indent=1) + "\n")
         print(f"{file}: {games} games")
