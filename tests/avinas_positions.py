@@ -7,20 +7,15 @@ from typing import Any
 
 import numpy as np
 from avinas_referee import PACK, Referee
+from positions import Position, split
 
-from cardgym.batch import ENCODINGS, Batch, Views
+from cardgym.batch import ENCODINGS, Batch
 from cardgym.game import Layout
 from cardgym.games import avinas
 from cardgym.games.avinas import GAME, SEATS
-from cardgym.kernel import records
 
 NAMES = [a.name for a in GAME.actions]
 IDS = GAME.action_ids
-
-
-def split(cards: str) -> list[str]:
-    """ "KH 10H" -> ["KH", "10H"]."""
-    return cards.split()
 
 
 def deck_of(dealt: Sequence[Sequence[str]], dealer: int) -> list[str]:
@@ -66,11 +61,11 @@ def place_deck(state: np.ndarray, deck: Sequence[str]) -> None:
     s["player"] = r.question.seat
 
 
-class Table:
+class Table(Position):
     """One game on a chosen deal, moved and asked by names."""
 
     def __init__(self, dealt: Sequence[Sequence[str]], dealer: int = 3, **options: Any) -> None:
-        self.batch = Batch(GAME, GAME.options.of(**options), 1, ENCODINGS)
+        super().__init__(GAME, Batch(GAME, GAME.options.of(**options), 1, ENCODINGS))
         self.batch.reset([0], options={"dealer": dealer})
         self.stack(dealt)
 
@@ -78,12 +73,6 @@ class Table:
         """Chooses the cards of the deal that has just begun (in a match)."""
         place_deck(self.batch.states, deck_of(dealt, int(self.s.dealer)))
         self.batch.refresh(0)
-        return self
-
-    def do(self, *names: str) -> Table:
-        """Takes actions in turn; each must be legal (the batch refuses others)."""
-        for name in names:
-            self.batch.step(np.array([IDS[name]]))
         return self
 
     def say(self, line: str) -> Table:
@@ -98,34 +87,12 @@ class Table:
         return self
 
     @property
-    def s(self) -> Any:
-        """The state as a record."""
-        return records(self.batch.states)[0]
-
-    @property
     def player(self) -> int:
         return int(self.s.player)
 
     @property
     def over(self) -> bool:
         return bool(self.batch.over[0])
-
-    @property
-    def legal(self) -> set[str]:
-        """Names of the legal actions of the player to act."""
-        return set(GAME.legal_names(self.batch.mask[0]))
-
-    @property
-    def rewards(self) -> list[float]:
-        return self.batch.rewards[0].tolist()
-
-    @property
-    def info(self) -> dict[str, Any]:
-        return GAME.info(self.s)
-
-    def views(self, seat: int) -> Views:
-        """All that the seat sees, as arrays of one row."""
-        return self.batch.views(np.array([seat]), encodings=ENCODINGS)
 
     def seen(self, seat: int) -> dict[str, Any]:
         """The seat's observation by parts, as :func:`said` gives them."""
@@ -188,9 +155,3 @@ def referee_of(state: np.void) -> Referee:
         "sign": ("partner", "public")[state["sign"]],
     }
     return Referee([PACK[c] for c in state["deck"]], int(state["dealer"]), **words)
-
-
-def log_of(state: np.void) -> list[tuple[int, str]]:
-    """The decisions of a deal so far: seat and action name."""
-    n = int(state["log_length"])
-    return [(int(seat), NAMES[a]) for seat, a in zip(state["log_seat"][:n], state["log_action"][:n], strict=True)]

@@ -8,19 +8,14 @@ from typing import Any
 
 import numpy as np
 from chouine_referee import PACK, Referee, beats, suit_of
+from positions import Position, split
 
-from cardgym.batch import ENCODINGS, Batch, Views, sample
+from cardgym.batch import ENCODINGS, Batch, sample
 from cardgym.games.chouine import CARDS, GAME, HAND, STOCK, TURNED
-from cardgym.kernel import records
 
 NAMES = [a.name for a in GAME.actions]
 IDS = GAME.action_ids
 FIRST_WORD, LAST_WORD = IDS["marriage C"], IDS["swap"]
-
-
-def split(cards: str) -> list[str]:
-    """ "KH 10H" -> ["KH", "10H"]."""
-    return cards.split()
 
 
 def place_decks(states: np.ndarray, decks: np.ndarray) -> None:
@@ -48,51 +43,20 @@ def games(n: int, seed: int, decks: np.ndarray | None = None, dealer: int | None
     return batch
 
 
-class Table:
+class Table(Position):
     """One game on a chosen deck, moved and asked by names."""
 
     def __init__(self, deck: Sequence[str], dealer: int = 1, **options: Any) -> None:
-        self.batch = games(1, 0, np.array([[PACK.index(c) for c in deck]], np.int8), dealer, **options)
-
-    def do(self, *names: str) -> Table:
-        """Takes actions in turn; each must be legal (the batch refuses others)."""
-        for name in names:
-            self.batch.step(np.array([IDS[name]]))
-        return self
+        decks = np.array([[PACK.index(c) for c in deck]], np.int8)
+        super().__init__(GAME, games(1, 0, decks, dealer, **options))
 
     def stack(self, deck: Sequence[str]) -> None:
         """Chooses the deck of the deal that has just begun (in a match)."""
         place_decks(self.batch.states, np.array([[PACK.index(c) for c in deck]], np.int8))
         self.batch.refresh(0)
 
-    @property
-    def s(self) -> Any:
-        """The state as a record."""
-        return records(self.batch.states)[0]
-
-    @property
-    def legal(self) -> set[str]:
-        """Names of the legal actions of the player to act."""
-        return set(GAME.legal_names(self.batch.mask[0]))
-
-    @property
-    def rewards(self) -> list[float]:
-        return self.batch.rewards[0].tolist()
-
-    @property
-    def info(self) -> dict[str, Any]:
-        return GAME.info(self.s)
-
     def hand(self, seat: int) -> set[str]:
         return {PACK[c] for c in np.flatnonzero(self.s.place == seat)}
-
-    def views(self, seat: int) -> Views:
-        """All that the seat sees, as arrays of one row."""
-        return self.batch.views(np.array([seat]), encodings=ENCODINGS)
-
-    def seen(self, seat: int) -> dict[str, Any]:
-        """The seat's observation by parts; parts of cards as lists of names."""
-        return self.batch.layouts["observation"].describe(self.views(seat).observation[0])
 
 
 def deck_of(
@@ -252,12 +216,6 @@ def referee_of(state: np.ndarray) -> Referee:
     """A referee for the deal that has just begun in ``state``."""
     assert state["log_length"] == 0
     return Referee([PACK[c] for c in state["deck"]], int(state["dealer"]), int(state["quinte"]))
-
-
-def log_of(state: np.ndarray) -> list[tuple[int, str]]:
-    """The decisions of a deal so far: seat and action name."""
-    n = int(state["log_length"])
-    return [(int(seat), NAMES[a]) for seat, a in zip(state["log_seat"][:n], state["log_action"][:n])]
 
 
 @functools.cache

@@ -6,22 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from positions import Position, split
 from tarot_referee import PACK, TRICKS, Referee
 
 from cardgym.batch import ENCODINGS, Batch, sample
 from cardgym.games.tarot import GAME
 from cardgym.games.tarot_tables import CARDS, CHIEN, EXCUSE, PETIT, SLAM
 from cardgym.games.tarot_tables import TRICKS as ENGINE_TRICKS
-from cardgym.kernel import records
 
 NAMES = [a.name for a in GAME.actions]
 IDS = GAME.action_ids
 CHIEN_SIZE = {3: 6, 4: 6, 5: 3}
-
-
-def split(cards: str) -> list[str]:
-    """ "KH 10H" -> ["KH", "10H"]."""
-    return cards.split()
 
 
 def place_deals(states: np.ndarray, dealt: np.ndarray) -> None:
@@ -64,18 +59,12 @@ def filled(hands: Sequence[str], chien: str = "", seed: int = 0) -> np.ndarray:
     return dealt
 
 
-class Table:
+class Table(Position):
     """One game on a chosen deal, moved and asked by names.  Seat 0 is right of the dealer."""
 
     def __init__(self, hands: Sequence[str], chien: str = "", seed: int = 0, **options: Any) -> None:
         n = len(hands)
-        self.batch = games(1, 0, filled(hands, chien, seed)[None], n - 1, players=n, **options)
-
-    def do(self, *names: str) -> Table:
-        """Takes actions in turn; each must be legal (the batch refuses others)."""
-        for name in names:
-            self.batch.step(np.array([IDS[name]]))
-        return self
+        super().__init__(GAME, games(1, 0, filled(hands, chien, seed)[None], n - 1, players=n, **options))
 
     def lay(self, *names: str) -> Table:
         """Lays away these cards, then any; declares no slam."""
@@ -85,23 +74,8 @@ class Table:
             self.do(plain[0])
         return self
 
-    @property
-    def s(self) -> Any:
-        """The state as a record."""
-        return records(self.batch.states)[0]
-
-    @property
-    def legal(self) -> set[str]:
-        """Names of the legal actions of the player to act."""
-        return set(GAME.legal_names(self.batch.mask[0]))
-
     def hand(self, seat: int) -> set[str]:
         return {PACK[c] for c in np.flatnonzero(self.s.place == seat)}
-
-    def seen(self, seat: int) -> dict[str, Any]:
-        """The parts of what a seat observes."""
-        view = self.batch.views(np.array([seat])).observation[0]
-        return self.batch.layouts["observation"].describe(view)
 
     def play_out(self, last: Sequence[str] = (), first: Sequence[str] = ()) -> Table:
         """Plays to the end: cards of ``first`` as soon as they may go, those of ``last`` as late as they can, trumps
@@ -159,12 +133,6 @@ def play(
         actions = sample(mask, generator)
         yield rows, actions
         batch.step(actions, rows)
-
-
-def log_of(s: Any) -> list[tuple[int, str]]:
-    """Who did what."""
-    n = int(s["log_length"])
-    return [(int(w), NAMES[a]) for w, a in zip(s["log_seat"][:n], s["log_action"][:n])]
 
 
 def referee_of(s: Any, contract: str = "auction") -> Referee:

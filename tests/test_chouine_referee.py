@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chouine_positions import IDS, NAMES, bold_games, games, log_of, play, referee_of, rich_decks
+from chouine_positions import IDS, NAMES, bold_games, games, play, referee_of, rich_decks
 from chouine_referee import Referee, assert_encodes, totals_from_log
+from positions import log_of
 
 from cardgym.batch import ENCODINGS, Batch
 from cardgym.games.chouine import GAME, LOG
@@ -105,7 +106,7 @@ def test_ch_20_totals_follow_from_the_log() -> None:
     played_out = states[states["by_chouine"] == 0]
     assert len(played_out) > 2500
     for s in played_out:
-        totals = totals_from_log(log_of(s), "CDHS"[s["trump"]])
+        totals = totals_from_log(log_of(GAME, s), "CDHS"[s["trump"]])
         assert s["totals"].tolist() == totals
         assert s["scores"].tolist() == totals
         assert s["card_points"].sum() == 130

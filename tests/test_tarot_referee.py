@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tarot_positions import IDS, NAMES, finished, games, log_of, play, referee_of, rich_deals
+from positions import log_of
+from tarot_positions import IDS, NAMES, finished, games, play, referee_of, rich_deals
 from tarot_referee import PACK, Referee, settle
 
 from cardgym.batch import ENCODINGS, Batch, playout
@@ -75,7 +76,7 @@ def settled(s: np.ndarray) -> tuple[list[int], float]:
     n = int(s["seats"])
     if s["void"]:
         return [0] * n, 0.0
-    log = log_of(s)
+    log = log_of(GAME, s)
     start = sum(action in BIDS for _, action in log) + (n == 5)
     chien = {PACK[c] for c in np.flatnonzero(s["dealt"] == CHIEN)}
     holder = int(s["dealt"][s["called"]]) if n == 5 else None
