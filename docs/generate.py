@@ -344,11 +344,23 @@ def page(game: Game) -> str:
         "Rewards": by_hand["Rewards"],
         "Options": options_table(game),
         "Info": info(game, by_hand["Info"]),
+        **baselines(game),
         "Worked examples": by_hand["Worked examples"],
         "Version history": by_hand["Version history"],
     }
     note = f"<!-- Written by docs/generate.py from the code and from rules/{game.name}.md: edit those. -->"
     return "\n\n".join([note, head, picture(game), *(f"## {name}\n\n{body}" for name, body in sections.items())]) + "\n"
+
+
+def baselines(game: Game) -> dict[str, str]:
+    """What the network in the box reaches (``benchmarks/ladder.py``) and how it learned (``benchmarks/curves.py``)."""
+    page, curves = PAGES / "baselines" / f"{game.name}.md", f"{game.name}_curves.png"
+    if not page.exists():
+        return {}
+    body = page.read_text(encoding="utf-8").strip()
+    if (PICTURES / curves).exists():
+        body += f"\n\n![Learning curves of {game.title} over three seeds](../pictures/{curves})"
+    return {"Baselines": body}
 
 
 def picture(game: Game) -> str:

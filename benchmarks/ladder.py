@@ -1,0 +1,101 @@
+"""Judges the networks in the box against the ladder and writes the results for the documentation.
+
+    python benchmarks/ladder.py --games chouine --search-deals 10_000 --docs docs/envs/baselines
+
+prints a table for every game and writes it to a page, which ``docs/generate.py`` puts into the page of the game.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+import report
+import tyro
+from rich.console import Console
+from speed import circumstances
+
+import cardgym
+from cardgym.baselines.agents import load_agent
+from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_table, write_json
+from cardgym.files import write_text
+from cardgym.game import Game
+from cardgym.progress import Bar
+
+QUICK = ("random", "rule")
+SEARCH = ("pimc-64", "ismcts-1000", "pimc-256-rule")
+HEADS = ("`box` against", "deals", "wins, % of decided", "score", "margin")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to play and where to write it."""
+
+    games: tuple[str, ...] = ()
+    """names of games; all if empty"""
+    deals: int = 10_000
+    """duplicate deals against random play and the rule bot"""
+    search_deals: int = 1_000
+    """duplicate deals against search agents"""
+    threads: int = 1
+    """threads of search agents"""
+    out: Path = Path("runs/ladder")
+    """folder for <game>.json"""
+    docs: Path | None = None
+    """folder for <game>.md"""
+
+
+def climb(game: Game, settings: Settings, console: Console) -> list[Result]:
+    """The network of a game against every rung."""
+    box, options = load_agent("box", game), game.options()
+    results = []
+    for name in (*QUICK, *SEARCH):
+        rung = load_agent(name, game, settings.threads)
+        deals = settings.deals if name in QUICK else settings.search_deals
+        with Bar(f"{game.title}: {name}", deals * game.teams_of(options), console) as bar:
+            results.append(evaluate(game, options, box, rung, deals, progress=bar.update))
+    return results
+
+
+def page(game: Game, results: list[Result]) -> str:
+    """The results in Markdown."""
+    about = circumstances()
+    rows = [
+        (
+            f"`{r.against}`",
+            f"{r.deals:,}".replace(",", " "),
+            f"{100 * r.win_rate:.1f} ± {100 * r.win_rate_half:.1f}",
+            f"{r.score:.2f} ± {r.score_half:.2f}",
+            f"{r.margin:+.2f} ± {r.margin_half:.2f}",
+        )
+        for r in results
+    ]
+    versions = ", ".join(f"{name} {about['versions'][name]}" for name in ("cardgym", "torch"))
+    first = f"{FIRST_DEAL:_}".replace("_", " ")
+    lines = [
+        f'The trained network that comes with cardgym, `load_agent("box", game)`, over duplicate deals from {first} on,',
+        "all seats in turn, greedy play; ± are 95 % intervals, the deal being the unit. Search agents have their usual",
+        "settings; [evaluation](../evaluation.md) says what the columns mean.",
+        "",
+        *report.markdown_table(HEADS, rows),
+        "",
+        f"{about['date']}, {versions}; `python benchmarks/ladder.py --games {game.name}` prints it again.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main(settings: Settings) -> None:
+    """Plays, prints and writes."""
+    console = Console()
+    for name in settings.games or cardgym.game_names():
+        game = cardgym.load_game(name)
+        results = climb(game, settings, console)
+        console.print(results_table(results, f"{game.title}, duplicate deals from seed {FIRST_DEAL}, greedy play"))
+        write_json(settings.out / f"{name}.json", [dataclasses.asdict(r) for r in results])
+        if settings.docs is not None:
+            write_text(settings.docs / f"{name}.md", page(game, results))
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Settings))
