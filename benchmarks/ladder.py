@@ -1,6 +1,6 @@
 """Judges the networks in the box against the ladder and writes the results for the documentation.
 
-    python benchmarks/ladder.py --games chouine --search-deals 10_000 --docs docs/envs/baselines
+    python benchmarks/ladder.py --games chouine --docs docs/envs/baselines
 
 prints a table for every game and writes it to a page, which ``docs/generate.py`` puts into the page of the game.
 """
@@ -23,8 +23,6 @@ from cardgym.files import write_text
 from cardgym.game import Game
 from cardgym.progress import Bar
 
-QUICK = ("random", "rule")
-SEARCH = ("pimc-64", "ismcts-1000", "pimc-256-rule")
 HEADS = ("`box` against", "deals", "wins, % of decided", "score", "margin")
 
 
@@ -34,10 +32,10 @@ class Settings:
 
     games: tuple[str, ...] = ()
     """names of games; all if empty"""
-    deals: int = 10_000
-    """duplicate deals against random play and the rule bot"""
-    search_deals: int = 1_000
-    """duplicate deals against search agents"""
+    rungs: tuple[str, ...] = (
+        "random=10000", "rule=10000", "pimc-64=10000", "ismcts-1000=1000", "pimc-256-rule=1000",
+    )  # fmt: skip
+    """opponents, each with the number of duplicate deals"""
     threads: int = 1
     """threads of search agents"""
     out: Path = Path("runs/ladder")
@@ -50,9 +48,8 @@ def climb(game: Game, settings: Settings, console: Console) -> list[Result]:
     """The network of a game against every rung."""
     box, options = load_agent("box", game), game.options()
     results = []
-    for name in (*QUICK, *SEARCH):
-        rung = load_agent(name, game, settings.threads)
-        deals = settings.deals if name in QUICK else settings.search_deals
+    for name, _, wanted in (rung.rpartition("=") for rung in settings.rungs):
+        rung, deals = load_agent(name, game, settings.threads), int(wanted)
         with Bar(f"{game.title}: {name}", deals * game.teams_of(options), console) as bar:
             results.append(evaluate(game, options, box, rung, deals, progress=bar.update))
     return results
@@ -74,7 +71,7 @@ def page(game: Game, results: list[Result]) -> str:
     versions = ", ".join(f"{name} {about['versions'][name]}" for name in ("cardgym", "torch"))
     first = f"{FIRST_DEAL:_}".replace("_", " ")
     lines = [
-        f'The trained network that comes with cardgym, `load_agent("box", game)`, over duplicate deals from {first} on,',
+        f'The trained network that comes with cardgym, `load_agent("box", game)`, duplicate deals from {first} on,',
         "all seats in turn, greedy play; ± are 95 % intervals, the deal being the unit. Search agents have their usual",
         "settings; [evaluation](../evaluation.md) says what the columns mean.",
         "",
