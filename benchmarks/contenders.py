@@ -6,7 +6,6 @@ The time to step (with observation and mask produced) is kept apart from the tim
 from __future__ import annotations
 
 import importlib.util
-import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -66,9 +65,9 @@ def contenders(env_id: str, threads: int, sizes: tuple[int, ...]) -> Iterator[Co
                 yield Contender(env_id, f"vector env, {size:,} games, {count} {plural}", run)
     yield Contender(env_id, "single env, unwrapped", _single(cardgym.make(env_id).unwrapped))
     yield Contender(env_id, "single env, gymnasium.make", _single(gymnasium.make(env_id)))
-    if _installed("pettingzoo"):
+    if installed("pettingzoo"):
         yield Contender(env_id, "PettingZoo AEC env", _aec(env_id))
-    if _installed("stable_baselines3"):
+    if installed("stable_baselines3"):
         yield Contender(env_id, f"SB3 VecEnv, {SB3_GAMES} games, decisions of the learner", _sb3(env_id))
     yield Contender(env_id, "play-outs, no observation", _playout(env_id, main))
     for playouts in ("random", "rule"):
@@ -76,20 +75,8 @@ def contenders(env_id: str, threads: int, sizes: tuple[int, ...]) -> Iterator[Co
     yield Contender(env_id, "ISMCTS search, 1,000 iterations, random play-outs", _ismcts(env_id))
 
 
-def peers() -> Iterator[Contender]:
-    """OpenSpiel's skat, a trick game of similar length, if it is installed."""
-    if _installed("pyspiel"):
-        yield Contender("OpenSpiel skat", "state with observer, from Python", _openspiel_loop())
-        yield Contender("OpenSpiel skat", "play-outs in C++, no observation", _openspiel_playout())
-
-
-def missing() -> list[str]:
-    """Notes on what cannot be measured, because it is not installed."""
-    wanted = {"pettingzoo": "PettingZoo", "stable_baselines3": "Stable-Baselines3", "pyspiel": "OpenSpiel"}
-    return [f"{title} is not installed and was left out." for name, title in wanted.items() if not _installed(name)]
-
-
-def _installed(module: str) -> bool:
+def installed(module: str) -> bool:
+    """Can a module be imported?"""
     return importlib.util.find_spec(module) is not None
 
 
@@ -267,69 +254,5 @@ def _aec(env_id: str) -> Callable[[int], Timing]:
             stepping += perf_counter() - chosen + seen - start
             choosing += chosen - seen
         return Timing(steps, stepping, choosing)
-
-    return run
-
-
-# --- OpenSpiel -------------------------------------------------------------------------------
-
-
-def _openspiel_deal(game: Any, generator: random.Random) -> Any:
-    state = game.new_initial_state()
-    while state.is_chance_node():  # every card is equally likely
-        state.apply_action(generator.choice(state.legal_actions()))
-    return state
-
-
-def _openspiel_loop() -> Callable[[int], Timing]:
-    """The fastest loop found: the C++ observer writes into one array, the mask is set from the list of actions."""
-    import pyspiel
-
-    game, generator = pyspiel.load_game("skat"), random.Random(0)
-    observer = game.make_observer(pyspiel.IIGObservationType(perfect_recall=False), {})
-    observation = pyspiel._Observation(game, observer)
-    mask = np.zeros(game.num_distinct_actions(), np.int8)
-    state = _openspiel_deal(game, generator)
-
-    def run(steps: int) -> Timing:
-        nonlocal state
-        stepping = choosing = 0.0
-        for _ in range(steps):
-            start = perf_counter()
-            observation.set_from(state, state.current_player())
-            legal = state.legal_actions()
-            mask.fill(0)
-            for action in legal:
-                mask[action] = 1
-            seen = perf_counter()
-            action = generator.choice(legal)
-            chosen = perf_counter()
-            state.apply_action(action)
-            if state.is_terminal():
-                state = _openspiel_deal(game, generator)
-            stepping += perf_counter() - chosen + seen - start
-            choosing += chosen - seen
-        return Timing(steps, stepping, choosing)
-
-    return run
-
-
-def _openspiel_playout() -> Callable[[int], Timing]:
-    import pyspiel
-
-    game, generator = pyspiel.load_game("skat"), random.Random(0)
-    dealt = [_openspiel_deal(game, generator) for _ in range(100)]
-    bots = [pyspiel.make_uniform_random_bot(player, player) for player in range(game.num_players())]
-
-    def run(steps: int) -> Timing:
-        decisions, seconds = 0, 0.0
-        while decisions < steps:
-            for state in [d.clone() for d in dealt]:
-                before = state.move_number()
-                start = perf_counter()
-                pyspiel.evaluate_bots(state, bots, decisions)
-                seconds += perf_counter() - start
-                decisions += state.move_number() - before
-        return Timing(decisions, seconds, None)
 
     return run

@@ -20,23 +20,17 @@ from typing import Any
 import processes
 import report
 import tyro
-from contenders import Contender, Timing, contenders, missing, peers
+from contenders import Contender, Timing, contenders
+from peers import missing, peers
 from rich.console import Console
 from rich.progress import track
 
 import cardgym
 
 PACKAGES = (
-    "cardgym",
-    "numpy",
-    "numba",
-    "gymnasium",
-    "pettingzoo",
-    "stable-baselines3",
-    "sb3-contrib",
-    "torch",
-    "open-spiel",
-)
+    "cardgym", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3", "sb3-contrib", "torch", "open-spiel",
+    "rlcard", "pgx", "jax",
+)  # fmt: skip
 BEGIN, END = "<!-- figures: written by benchmarks/speed.py -->", "<!-- end of figures -->"
 
 
@@ -63,7 +57,7 @@ class Settings:
     sizes: tuple[int, ...] = (64, 1024, 8192, 65536)
     """Numbers of games of the vector environments."""
     peer: bool = True
-    """Measure OpenSpiel too, if it is installed."""
+    """Measure other libraries too, where they are installed."""
     out: Path | None = None
     """Folder for speed.json and speed.png."""
     docs: Path | None = None

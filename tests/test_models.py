@@ -21,6 +21,7 @@ FOLDER = resources.files("cardgym.baselines") / "models"
 SHIPPED = sorted(p.name.removesuffix(".pt") for p in FOLDER.iterdir() if p.name.endswith(".pt"))
 # By game: opponent, duplicate deals, least win rate among decided deals.
 BANDS = {
+    "avinas": [("random", 10_000, 0.84), ("rule", 10_000, 0.51)],
     "chouine": [("random", 10_000, 0.95), ("rule", 10_000, 0.61), ("pimc-64", 400, 0.60)],
     "shukh": [("random", 10_000, 0.87), ("rule", 10_000, 0.62)],
     "tarot": [("random", 2_000, 0.96), ("rule", 10_000, 0.515)],
