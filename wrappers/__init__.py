@@ -12,6 +12,7 @@ from typing import Any
 
 _MODULES = {
     "CanonicalSuits": "canonical_suits",
+    "OpenSpielGame": "openspiel",
     "PettingZooAEC": "pettingzoo_aec",
     "SB3VecEnv": "sb3_vec_env",
     "SelfPlay": "self_play",
