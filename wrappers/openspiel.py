@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -79,12 +80,11 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
             UnknownGame, InvalidOption: what was given does not exist; the message says what does.
         """
         card_game, presets = _found(game)
-        given = presets | options
-        self.card_game, self.options = card_game, card_game.options.of(**given)
+        self.card_game, self.options = card_game, card_game.options.of(**{**presets, **options})
         if isinstance(deals, bool) or not isinstance(deals, int) or deals < 1:
             raise InvalidOption(f"deals={deals!r} is not a whole number of at least 1")
         most = _most(card_game, self.options) if max_utility is None else max_utility
-        self._listed = card_game.deals(self.options) if card_game.deals is not None else None
+        self._listed = None if card_game.deals is None else card_game.deals(self.options)
         outcomes = deals if self._listed is None else len(self._listed)
         information = pyspiel.GameInfo(
             num_distinct_actions=len(card_game.actions),
@@ -95,7 +95,9 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
             utility_sum=0.0,
             max_game_length=LONGEST,
         )
-        parameters = _specification(card_game) | given | {"deals": deals, "max_utility": float(max_utility or 0.0)}
+        defaults = dataclasses.asdict(card_game.options())
+        chosen = {name: _written(getattr(self.options, name), default) for name, default in defaults.items()}
+        parameters = {**chosen, "deals": deals, "max_utility": float(max_utility or 0.0)}
         super().__init__(_registered(card_game), information, parameters)
         encodings = [name for name in ("observation", "history") if name in card_game.layouts(self.options)]
         self._engine = Batch(card_game, self.options, 1, encodings)
@@ -121,45 +123,49 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
 
     # --- For states and observers ----------------------------------------------------------
 
-    def dealt(self, outcome: int) -> np.ndarray:
-        """The state after the deal number ``outcome``, shape (1,)."""
+    def dealt(self, outcome: int) -> bytes:
+        """The state after the deal number ``outcome``."""
         if self._listed is not None:
-            return self._listed[outcome : outcome + 1].copy()
+            return self._listed[outcome].tobytes()
         self._engine.reset([outcome])
-        return self._engine.states.copy()
+        return self._engine.states.tobytes()
 
-    def mask(self, state: np.ndarray) -> np.ndarray:
-        """Legal actions of the player to act, int8, shape (actions,)."""
-        self._engine.states[:] = state
-        return self._engine.views(state["player"], encodings=()).mask[0]
+    def states(self, state: bytes) -> np.ndarray:
+        """A state as an array, shape (1,), read-only."""
+        return np.frombuffer(state, self.card_game.dtype)
 
-    def stepped(self, state: np.ndarray, mask: np.ndarray, action: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def mask(self, state: bytes) -> bytes:
+        """Legal actions of the player to act, int8 numbers."""
+        self._engine.states[:] = self.states(state)
+        return self._engine.views(self._engine.states["player"], encodings=()).mask.tobytes()
+
+    def stepped(self, state: bytes, mask: bytes, action: int) -> tuple[bytes, bytes, list[float]]:
         """The state, mask and rewards after a decision.
 
         Raises:
             IllegalAction: the rules forbid it.
         """
         engine = self._engine
-        engine.states[:], engine.mask[0], engine.players[:] = state, mask, state["player"]
-        engine.started[:] = True
+        engine.states[:], engine.mask[0] = self.states(state), np.frombuffer(mask, np.int8)
+        engine.players[:], engine.started[:] = engine.states["player"], True
         engine.step(np.array([action]))
-        return engine.states.copy(), engine.mask[0].copy(), engine.rewards[0].copy()
+        return engine.states.tobytes(), engine.mask.tobytes(), engine.rewards[0, : engine.seats].tolist()
 
-    def seen(self, state: np.ndarray, seat: int, encoding: str) -> np.ndarray:
-        """What a seat knows, int8."""
-        self._engine.states[:] = state
-        part: np.ndarray = getattr(self._engine.views(np.array([seat]), encodings=(encoding,)), encoding)[0]
-        return part
+    def seen(self, state: bytes, seat: int, encodings: Sequence[str]) -> list[np.ndarray]:
+        """What a seat knows, int8, an array for each encoding."""
+        self._engine.states[:] = self.states(state)
+        views = self._engine.views(np.array([seat]), encodings=encodings)
+        return [getattr(views, name)[0] for name in encodings]
 
     def size(self, encoding: str) -> int:
         """Length of an encoding."""
         return self._engine.layouts[encoding].size
 
-    def resampled(self, state: np.ndarray, seat: int) -> np.ndarray:
+    def resampled(self, state: bytes, seat: int) -> bytes:
         """The state with all that the seat cannot know dealt anew."""
-        fresh = state.copy()
+        fresh = self.states(state).copy()
         resample(self.card_game, fresh, np.array([seat]), int(self._generator.integers(1 << 63)))
-        return fresh
+        return fresh.tobytes()
 
     def seed_resampling(self, seed: int) -> None:
         """Starts anew the random stream from which hidden cards are dealt anew."""
@@ -169,30 +175,33 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     """A position; copies and pickles hold the whole game state."""
 
-    # OpenSpiel copies what stands in ``__dict__``, so only arrays do.
+    # OpenSpiel deep-copies and pickles what stands in ``__dict__``: bytes and tuples, for which that costs nothing.
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
-        self._state = np.zeros(0, game.card_game.dtype)  # empty before the deal
-        self._mask = np.zeros(len(game.card_game.actions), np.int8)
-        self._rewards, self._returns = np.zeros(game.num_players()), np.zeros(game.num_players())
+        self._state = b""  # empty before the deal
+        self._mask = b""
+        self._over = False
+        self._rewards = self._returns = (0.0,) * game.num_players()
 
     @property
     def card_state(self) -> np.ndarray:
-        """A copy of the game state, shape (1,), as of ``env.unwrapped.state``; empty before the deal."""
-        return self._state.copy()
+        """The game state, shape (1,), as of ``env.unwrapped.state``, read-only; shape (0,) before the deal."""
+        states: np.ndarray = self.get_game().states(self._state)
+        return states
 
     def current_player(self) -> int:
         """The seat to act, or OpenSpiel's number for chance or the end."""
-        if not len(self._state):
+        if not self._state:
             return int(pyspiel.PlayerId.CHANCE)
-        return int(pyspiel.PlayerId.TERMINAL if self.is_terminal() else self._state["player"][0])
+        return int(pyspiel.PlayerId.TERMINAL if self._over else self.card_state["player"][0])
 
     def is_terminal(self) -> bool:
         """Is the game over?"""
-        return bool(self._state["over"].any())
+        return self._over
 
     def _legal_actions(self, player: int) -> list[int]:
-        return np.flatnonzero(self._mask).tolist()
+        legal: list[int] = np.flatnonzero(np.frombuffer(self._mask, np.int8)).tolist()
+        return legal
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Every deal with its probability."""
@@ -201,23 +210,22 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
     def _apply_action(self, action: int) -> None:
         game = self.get_game()
-        if not len(self._state):
+        if not self._state:
             self._state = game.dealt(action)
             self._mask = game.mask(self._state)
             return
         self._state, self._mask, rewards = game.stepped(self._state, self._mask, action)
-        self._rewards = rewards[: len(self._returns)]
-        self._returns = self._returns + self._rewards
+        self._over = not any(self._mask)
+        self._rewards = tuple(rewards)
+        self._returns = tuple(sum(pair) for pair in zip(self._returns, rewards, strict=True))
 
     def rewards(self) -> list[float]:
         """Of the last decision, per seat."""
-        found: list[float] = self._rewards.tolist()
-        return found
+        return list(self._rewards)
 
     def returns(self) -> list[float]:
         """Rewards so far, per seat."""
-        found: list[float] = self._returns.tolist()
-        return found
+        return list(self._returns)
 
     def resample_from_infostate(self, player_id: int, sampler: Any = None) -> OpenSpielState:
         """A position that ``player_id`` cannot tell from this one, drawn at random.
@@ -226,7 +234,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         ``sampler`` stands in OpenSpiel's signature and is not used.
         """
         other: OpenSpielState = self.clone()
-        if len(self._state):
+        if self._state:
             game = self.get_game()
             other._state = game.resampled(self._state, player_id)
             other._mask = game.mask(other._state)
@@ -239,7 +247,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         return name
 
     def __str__(self) -> str:
-        text: str = self.get_game().card_game.render(self._state) if len(self._state) else "before the deal"
+        text: str = self.get_game().card_game.render(self.card_state) if self._state else "before the deal"
         return text
 
 
@@ -268,15 +276,16 @@ class OpenSpielObserver:
         """Writes what ``player`` sees."""
         self.tensor[:] = 0.0
         self.dict["player"][player] = 1.0
-        game, position = state.get_game(), state.card_state
-        for name in self._encodings if len(position) else ():
-            self.dict[name][:] = game.seen(position, player, name)
+        for name, part in zip(self._encodings, self._seen(state, player), strict=False):  # nothing before the deal
+            self.dict[name][:] = part
 
     def string_from(self, state: OpenSpielState, player: int) -> str:
         """A word that is the same if and only if all parts are: the seat and the encodings in hexadecimal digits."""
-        game, position = state.get_game(), state.card_state
-        parts = [game.seen(position, player, name).tobytes().hex() for name in self._encodings if len(position)]
-        return " ".join([f"player {player}", *parts])
+        return " ".join([f"player {player}", *(part.tobytes().hex() for part in self._seen(state, player))])
+
+    def _seen(self, state: OpenSpielState, player: int) -> list[np.ndarray]:
+        seen: list[np.ndarray] = state.get_game().seen(state._state, player, self._encodings) if state._state else []
+        return seen
 
 
 # --- Registration ------------------------------------------------------------------------------
@@ -296,8 +305,26 @@ def _most(game: Game, options: Options) -> float:
 
 def _specification(game: Game) -> dict[str, Any]:
     """What a game may be loaded with, and the defaults."""
-    defaults = {f.name: f.default for f in dataclasses.fields(game.options)}
-    return defaults | {"deals": DEALS, "max_utility": 0.0}
+    return {**dataclasses.asdict(game.options()), "deals": DEALS, "max_utility": 0.0}
+
+
+def _written(value: Any, default: Any) -> Any:
+    """An option as a parameter of OpenSpiel, which must have the type of its default.
+
+    Where a number or None stands in place of a word, it is written as a word: ``"#100"``, ``"None"``.
+    """
+    if not isinstance(default, str):
+        return type(default)(value)
+    if isinstance(value, int):
+        return f"#{value}"
+    return str(value)
+
+
+def _read(value: Any) -> Any:
+    """The option that :func:`_written` wrote."""
+    if isinstance(value, str) and value.startswith("#"):
+        return int(value[1:])
+    return None if value == "None" else value
 
 
 @functools.cache
@@ -328,7 +355,7 @@ def _registered(game: Game) -> Any:
 
 def _loaded(game: Game, parameters: dict[str, Any]) -> OpenSpielGame:
     """For ``pyspiel.load_game``, which fills in the defaults."""
-    given = dict(parameters)
+    given = {name: _read(value) for name, value in parameters.items()}
     most = given.pop("max_utility")
     return OpenSpielGame(game, max_utility=most or None, **given)
 
