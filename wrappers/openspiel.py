@@ -349,15 +349,17 @@ def _registered(game: Game) -> Any:
         provides_observation_tensor=True,
         parameter_specification=_specification(game),
     )
-    pyspiel.register_game(type_of, lambda parameters: _loaded(game, parameters))
+
+    def load(parameters: dict[str, Any]) -> OpenSpielGame:
+        """For ``pyspiel.load_game``, which fills in the defaults."""
+        given = {name: _read(value) for name, value in parameters.items()}
+        most = given.pop("max_utility")
+        return OpenSpielGame(game, max_utility=most or None, **given)
+
+    # OpenSpiel lets go of this function after the end of Python, where nothing can be freed: so it keeps itself alive.
+    load.itself = load  # type: ignore[attr-defined]
+    pyspiel.register_game(type_of, load)
     return type_of
-
-
-def _loaded(game: Game, parameters: dict[str, Any]) -> OpenSpielGame:
-    """For ``pyspiel.load_game``, which fills in the defaults."""
-    given = {name: _read(value) for name, value in parameters.items()}
-    most = given.pop("max_utility")
-    return OpenSpielGame(game, max_utility=most or None, **given)
 
 
 for _game in (*map(cardgym.load_game, cardgym.game_names()), tiny_chouine.GAME):
