@@ -36,7 +36,7 @@ def main(arguments: Arguments) -> np.ndarray:
     """Plays, prints the mean returns and returns all of them, shape (games, agents)."""
     env = PettingZooEnv(PettingZooAEC(arguments.env))
     algorithms = [
-        MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=env.action_space) for _ in env.possible_agents
+        MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=env.action_space) for _ in env.agents
     ]
     players = MultiAgentOffPolicyAlgorithm(algorithms=algorithms, env=env)
     collector = Collector(players, DummyVectorEnv([lambda: PettingZooEnv(PettingZooAEC(arguments.env))]))
