@@ -35,9 +35,7 @@ class Arguments:
 def main(arguments: Arguments) -> np.ndarray:
     """Plays, prints the mean returns and returns all of them, shape (games, agents)."""
     env = PettingZooEnv(PettingZooAEC(arguments.env))
-    algorithms = [
-        MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=env.action_space) for _ in env.agents
-    ]
+    algorithms = [MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=env.action_space) for _ in env.agents]
     players = MultiAgentOffPolicyAlgorithm(algorithms=algorithms, env=env)
     collector = Collector(players, DummyVectorEnv([lambda: PettingZooEnv(PettingZooAEC(arguments.env))]))
     collector.reset(gym_reset_kwargs={"seed": arguments.seed})

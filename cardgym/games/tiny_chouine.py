@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from cardgym import rng
-from cardgym.game import Game, Options, option, state_dtype
+from cardgym.game import Options, option, state_dtype
 from cardgym.games import chouine
 from cardgym.games.chouine import ACE, CARDS, HAND, KING, LAST_DRAW, QUEEN, RANKS, STOCK, STRICT, TRICKS, TURNED
 from cardgym.kernel import helper, records
