@@ -44,7 +44,7 @@ def _deals(options: Any) -> int:
     return 4 * options.players if options.deals_per_match == "auto" else int(options.deals_per_match)
 
 
-class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
+class OpenSpielGame(pyspiel.Game):
     """A card game as a ``pyspiel.Game``.
 
     Example:
@@ -172,7 +172,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         self._generator = np.random.default_rng(seed)
 
 
-class OpenSpielState(pyspiel.State):  # type: ignore[misc]
+class OpenSpielState(pyspiel.State):
     """A position; copies and pickles hold the whole game state."""
 
     # OpenSpiel deep-copies and pickles what stands in ``__dict__``: bytes and tuples, for which that costs nothing.

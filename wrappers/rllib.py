@@ -19,7 +19,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv  # noqa: E402
 Observation = dict[str, np.ndarray]
 
 
-class RLlibEnv(MultiAgentEnv):  # type: ignore[misc]
+class RLlibEnv(MultiAgentEnv):
     """A card game as an RLlib ``MultiAgentEnv``; agents are ``"player_0"``, ``"player_1"`` ... by seat.
 
     Example:

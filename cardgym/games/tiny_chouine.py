@@ -43,14 +43,14 @@ class TinyChouineOptions(Options):
     reward: str = option("win", "a deal's reward, as in Chouine", choices=("win", "margin"))
 
 
-_OWN = {*state_dtype(2, TinyChouineOptions, []).names}
+_OWN = set(state_dtype(2, TinyChouineOptions, []).names or ())
 STATE = state_dtype(
     2,
     TinyChouineOptions,
     # Chouine's fields; its other options stand at 0: one deal, perfect memory.
     [
         (name, chouine.STATE[name].base, chouine.STATE[name].shape)
-        for name in chouine.STATE.names
+        for name in chouine.STATE.names or ()
         if name not in _OWN and not name.startswith("_pad")
     ],
 )
