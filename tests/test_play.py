@@ -185,9 +185,12 @@ def test_a_game_of_ones_own(monkeypatch, capsys, tmp_path):
         (["chouine", "--hints", "nobody"], "unknown agent 'nobody'"),
         (["chouine", "--options", "quinte"], "write name=value"),
         (["chouine", "--options", "quinte=70"], "is not one of 50, 100"),
+        (["chouine", "--record", "nowhere/x.jsonl"], "error: nowhere/x.jsonl: No such file or directory"),
+        (["chouine", "--record", "."], "error: .: Is a directory"),
     ],
 )
-def test_errors_are_one_line(arguments, told, capsys):
+def test_errors_are_one_line(arguments, told, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     assert cli.main(["play", *arguments]) == 1
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
@@ -278,7 +281,7 @@ def test_a_game_that_is_not_there(recorded, capsys):
         ([str(recorded), "--number", "3"], "there is no game 3; it has 2"),
         ([str(recorded), "--number", "0"], "games are counted from 1"),
         ([str(recorded), "--seat", "2"], "seat=2 is not a seat from 0 to 1"),
-        ([str(recorded) + "x"], "No such file"),
+        ([str(recorded) + "x"], f"error: {recorded}x: No such file or directory"),
     ):
         assert cli.main(["replay", *arguments]) == 1
         assert told in capsys.readouterr().err
