@@ -9,6 +9,7 @@ Needs ``pip install 'cardgym[openspiel]'``.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from typing import Any
 
 import pyspiel
@@ -31,7 +32,10 @@ class Arguments:
 
 def main(arguments: Arguments) -> tuple[float, float]:
     """Prints and returns the exploitability of the uniform policy and of the trained one."""
-    tree = pyspiel.load_efg_game(extensive_form(OpenSpielGame(GAME), arguments.deals))
+    game = OpenSpielGame(GAME)
+    if not 1 <= arguments.deals <= game.max_chance_outcomes():
+        sys.exit(f"error: deals={arguments.deals} is not a number from 1 to {game.max_chance_outcomes()}")
+    tree = pyspiel.load_efg_game(extensive_form(game, arguments.deals))
     uniform = pyspiel.exploitability(tree, pyspiel.UniformRandomPolicy(tree))
     print(f"uniform policy: exploitability {uniform:.4f}", flush=True)
     solver = pyspiel.CFRPlusSolver(tree)

@@ -10,6 +10,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+import cardgym
+from cardgym.errors import InvalidAction
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -74,6 +77,35 @@ def test_tianshou() -> None:
     assert returns.shape == (5, 2)
     assert (returns.sum(axis=1) == 0).all()
     assert (np.abs(returns) == 1).any()
+
+
+@pytest.mark.long
+def test_rllibs_form_of_an_environment() -> None:
+    """The same game as the environment's: one agent to act, rewards to all, everybody's observation at the end."""
+    pytest.importorskip("ray.rllib")
+    from cardgym.wrappers import RLlibEnv
+
+    env, same = RLlibEnv({"env": "cardgym/Tarot-v0", "contract": "garde"}), cardgym.make("Tarot-v0", contract="garde")
+    observations, _ = env.reset(seed=3)
+    seen, info = same.reset(seed=3)
+    high = np.maximum(1, env.card_env.layouts["observation"].high)
+    over = False
+    while not over:
+        agent = f"player_{info['player']}"
+        assert list(observations) == [agent]
+        assert env.observation_spaces[agent].contains(observations[agent])
+        np.testing.assert_allclose(observations[agent]["observations"] * high, seen["observation"], atol=1e-4)
+        assert observations[agent]["action_mask"].tolist() == seen["action_mask"].tolist()
+        with pytest.raises(InvalidAction, match=f"expected an action of {agent}"):
+            env.step({"player_9": 0})
+        action = int(seen["action_mask"].argmax())
+        observations, rewards, ended, cut, infos = env.step({agent: action})
+        seen, _, over, _, info = same.step(action)
+        assert list(rewards.values()) == info["rewards"].tolist()
+        assert (ended, cut) == ({"__all__": over}, {"__all__": False})
+    assert list(observations) == list(infos) == env.possible_agents
+    assert not any(observation["action_mask"].any() for observation in observations.values())
+    assert any(rewards.values())
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import cardgym
 from cardgym import testing
-from cardgym.errors import IllegalAction, InvalidOption
+from cardgym.errors import IllegalAction, InvalidAction, InvalidOption
 from cardgym.games.chouine import LAST_DRAW
 from cardgym.games.tiny_chouine import GAME, PACK, deals
 
@@ -170,6 +171,18 @@ def test_games_are_loaded_by_name() -> None:
     assert pyspiel.load_game(str(none)).options == none.options
 
 
+def test_a_game_of_ones_own_is_registered_and_replaced_by_a_later_one_of_its_name() -> None:
+    for title in ("first", "second"):
+        OpenSpielGame(dataclasses.replace(GAME, name="mine", title=title))
+        assert pyspiel.load_game("cardgym_mine").card_game.title == title
+
+
+def test_the_numbers_of_players_are_those_of_the_rules() -> None:
+    for name, fewest, most in (("chouine", 2, 2), ("shukh", 2, 8), ("tarot", 3, 5)):
+        kind = pyspiel.load_game(f"cardgym_{name}").get_type()
+        assert (kind.min_num_players, kind.max_num_players) == (fewest, most)
+
+
 def test_utilities_are_those_of_the_rules() -> None:
     def bound(env: object, **options: object) -> float:
         return float(OpenSpielGame(env, **options).max_utility())
@@ -186,6 +199,8 @@ def test_errors() -> None:
         OpenSpielGame("cardgym/Chouine-v0", deals=0)
     with pytest.raises(InvalidOption, match="Did you mean 'quinte'"):
         OpenSpielGame("cardgym/Chouine-v0", quint=100)
+    with pytest.raises(InvalidAction, match="outcomes 0 to 9, the deals, not 10"):
+        started(OpenSpielGame("cardgym/Chouine-v0", deals=10), 10)
     state = started(OpenSpielGame("cardgym/Chouine-v0"))
     with pytest.raises(IllegalAction, match="legal now"):
         state.apply_action(50)

@@ -19,7 +19,7 @@ import numpy as np
 
 import cardgym
 from cardgym.batch import Batch, resample
-from cardgym.errors import InvalidOption, require
+from cardgym.errors import InvalidAction, InvalidOption, require
 from cardgym.game import Game, Options
 from cardgym.games import tiny_chouine
 
@@ -70,7 +70,7 @@ class OpenSpielGame(pyspiel.Game):
         """Makes the game, and registers it with ``pyspiel`` if it is one of your own.
 
         Args:
-            game: an id such as ``"cardgym/Chouine-v0"``, or a game of your own.
+            game: an id such as ``"cardgym/Chouine-v0"``, or a game of your own, whose rewards must sum to zero.
             deals: among how many deals chance draws, where they cannot be listed.
             max_utility: the most that a seat can win or lose in an episode; known for the games in the box, 1 for
                 others unless given.
@@ -124,7 +124,14 @@ class OpenSpielGame(pyspiel.Game):
     # --- For states and observers ----------------------------------------------------------
 
     def dealt(self, outcome: int) -> bytes:
-        """The state after the deal number ``outcome``."""
+        """The state after the deal number ``outcome``.
+
+        Raises:
+            InvalidAction: there is no such deal.
+        """
+        if not 0 <= outcome < len(self.outcomes):
+            name, last = self.card_game.name, len(self.outcomes) - 1
+            raise InvalidAction(f"{name}: chance has the outcomes 0 to {last}, the deals, not {outcome}")
         if self._listed is not None:
             return self._listed[outcome].tobytes()
         self._engine.reset([outcome])
@@ -327,11 +334,19 @@ def _read(value: Any) -> Any:
     return None if value == "None" else value
 
 
+def _numbers_of_players(game: Game) -> Sequence[int]:
+    """How many may play: what the option ``players`` allows, where there is one."""
+    for f in dataclasses.fields(game.options):
+        if f.name == "players":
+            allowed: Sequence[int] = f.metadata["choices"] or range(f.metadata["low"], f.metadata["high"] + 1)
+            return allowed
+    return (game.seats(game.options()),)
+
+
 @functools.cache
 def _registered(game: Game) -> Any:
-    """The OpenSpiel type of a game, registered when it is first asked for."""
-    fewest = [f.metadata["choices"] for f in dataclasses.fields(game.options) if f.name == "players"]
-    seats = fewest[0] if fewest else (game.seats(game.options()),)
+    """The OpenSpiel type of a game, registered when first asked for; a later game of the same name replaces it."""
+    seats = _numbers_of_players(game)
     recall = "history" in game.layouts(game.options())
     type_of = pyspiel.GameType(
         short_name=PREFIX + game.name,

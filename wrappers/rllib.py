@@ -92,8 +92,8 @@ class RLlibEnv(MultiAgentEnv):
         rewards = dict(zip(self.possible_agents, info["rewards"].tolist(), strict=True))
         seats = range(len(self.possible_agents)) if over else [info["player"]]
         observations = {self.possible_agents[seat]: self._seen(seat) for seat in seats}
-        facts = {"scores": info["scores"]} if over else {}
-        return observations, rewards, {"__all__": over}, {"__all__": False}, dict.fromkeys(observations, facts)
+        infos: dict[str, dict[str, Any]] = {agent: {"scores": info["scores"]} if over else {} for agent in observations}
+        return observations, rewards, {"__all__": over}, {"__all__": False}, infos
 
     def _seen(self, seat: int) -> Observation:
         view = self.card_env.batch.views(np.array([seat]))
