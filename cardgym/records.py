@@ -456,7 +456,8 @@ def pettingzoo_trace(record: GameRecord, game: Game | None = None) -> dict[str, 
 def openspiel_trace(record: GameRecord, game: Game | None = None) -> dict[str, Any]:
     """A game in the words of OpenSpiel's ``State`` and trajectories.
 
-    Chance is sampled from the seed, not listed: in OpenSpiel's terms the game is sampled stochastic.
+    Chance stands in ``seed`` alone: to play the game over in :class:`cardgym.wrappers.openspiel.OpenSpielGame`, give
+    the seed, the number of the deal, before the actions of ``history``.
 
     Args:
         record: the game.

@@ -10,9 +10,11 @@ import pytest
 
 import cardgym
 from cardgym import testing
+from cardgym.batch import Batch
 from cardgym.errors import IllegalAction, InvalidAction, InvalidOption
 from cardgym.games.chouine import LAST_DRAW
 from cardgym.games.tiny_chouine import GAME, PACK, deals
+from cardgym.records import GameRecord, openspiel_trace
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -130,6 +132,28 @@ def test_a_deal_is_that_of_its_seed() -> None:
         state.apply_action(action)
     assert state.returns() == info["rewards"].tolist()
     assert state.returns() != [0.0, 0.0]
+
+
+@pytest.mark.parametrize("game", ["chouine", "shukh"])
+def test_a_trace_plays_over(game: str) -> None:
+    """A recorded game, exported in OpenSpiel's words: its seed is the deal, then come its actions."""
+    card_game = cardgym.load_game(game)
+    batch, actions = Batch(card_game, card_game.options()), []
+    batch.reset([23])
+    while not batch.over[0]:
+        actions.append(int(np.flatnonzero(batch.mask[0])[-1]))
+        batch.step(np.array(actions[-1:]))
+    trace = openspiel_trace(GameRecord.played(game, 23, actions))
+    state = started(pyspiel.load_game(trace["game"]), trace["seed"])
+    for i, action in enumerate(trace["history"]):
+        assert state.current_player() == trace["player_ids"][i]
+        assert state.legal_actions() == trace["legal_actions"][i]
+        assert state.observation_tensor()[state.num_players() :] == trace["observations"][i]
+        assert state.action_to_string(action) == trace["action_strings"][i]
+        state.apply_action(action)
+        assert state.rewards() == trace["rewards"][i]
+    assert state.is_terminal() == trace["is_terminal"]
+    assert state.returns() == trace["returns"]
 
 
 def test_rewards_of_a_match_add_up() -> None:
