@@ -11,9 +11,10 @@ SHELL := bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-EXTRAS := dev,pettingzoo,train,render,docs
+EXTRAS := dev,pettingzoo,train,render,docs,openspiel
+DOORS := torchrl,rllib
 TYPED := build/typed
-SCRIPTS := $(wildcard benchmarks/*.py docs/*.py)
+SCRIPTS := $(wildcard benchmarks/*.py docs/*.py examples/*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help venv train test lint types tests check-long bench docs docs-links docs-pages wheel clean
@@ -51,7 +52,12 @@ types: venv
 tests: venv
 	$(BIN)/pytest -m "not long" -n auto $(ARGS)
 
-check-long: venv ## every test, the slow ones too
+# The heavy libraries, for the long tests alone.
+$(VENV)/.doors: $(STAMP)
+	$(BIN)/python -m pip install -q --no-build-isolation -c constraints.txt -e '.[$(EXTRAS),$(DOORS)]'
+	@touch $@
+
+check-long: venv $(VENV)/.doors ## every test, the slow ones too, those of other libraries among them
 	$(BIN)/pytest -m "long or not long" $(ARGS)
 
 bench: venv ## measure speed, write the table into docs/benchmarks.md

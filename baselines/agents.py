@@ -243,6 +243,7 @@ NAMES = """\
 random            every legal action with the same probability
 careless          the same, but lets nearly every chance to accuse pass (Shukh at the table)
 rule              the rule bot of the game
+box               the trained network that comes with the game
 pimc-64           Monte Carlo search over 64 worlds, play-outs at random
 pimc-64-rule      the same with the rule bot's play-outs
 pimc-64@FILE      with play-outs by a saved model (any agent's name may follow the @)
@@ -294,7 +295,8 @@ def load_agent(name: str, game: Game, threads: int = 1) -> Agent:
         return _sampled(load_agent(name.removeprefix("sampled:"), game))
     if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", name):
         return CallableAgent.named(name)
-    raise CardGymError(f"unknown agent {name!r}; there is no such file, and agents are named like this:\n{NAMES}")
+    names = ", ".join(line.split()[0] for line in NAMES.splitlines())
+    raise CardGymError(f"unknown agent {name!r}: there is no such file, and the names of agents are {names}")
 
 
 def load_agents(names: Sequence[str], game: Game, threads: int = 1) -> list[Agent]:

@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 from rich.console import Console
 from rich.table import Table
 
 import cardgym
+from cardgym.arguments import parsed
 from cardgym.baselines.agents import Agent, load_agents
 from cardgym.baselines.evaluate import (
     FIRST_DEAL,
@@ -242,7 +242,7 @@ class Arguments:
     """Plays agents against each other over duplicate deals, rates them and draws the cross table."""
 
     agents: tuple[str, ...] = ("random", "rule", "pimc-64")
-    """agents as :func:`cardgym.baselines.agents.load_agent` names them"""
+    """agents by name: "rule", "pimc-64", "box", the file of a model, module:function"""
     game: str = "chouine"
     """name of the game, or an environment id for its rule options"""
     deals: int = 1000
@@ -282,6 +282,6 @@ def main(arguments: Arguments, console: Console | None = None) -> CrossTable:
 
 if __name__ == "__main__":
     try:
-        main(tyro.cli(Arguments))
+        main(parsed(Arguments))
     except CardGymError as error:
         sys.exit(f"error: {error}")

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 import cardgym
+from cardgym.arguments import parsed
 from cardgym.baselines.agents import Agent, act_by_assignment, load_agents
 from cardgym.batch import Batch
 from cardgym.errors import CardGymError, InvalidOption
@@ -401,7 +401,7 @@ class Arguments:
     """Evaluates an agent against others over duplicate deals."""
 
     agent: str
-    """an agent as :func:`cardgym.baselines.agents.load_agent` names them: "rule", "pimc-64", a file, module:function"""
+    """an agent by name: "rule", "pimc-64", "box", the file of a model, module:function"""
     game: str = "chouine"
     """name of the game, or an environment id for its rule options"""
     against: tuple[str, ...] = ("random", "rule")
@@ -481,6 +481,6 @@ def write_json(path: Path, value: Any, indent: int | None = 2) -> None:
 
 if __name__ == "__main__":
     try:
-        main(tyro.cli(Arguments))
+        main(parsed(Arguments))
     except CardGymError as error:
         sys.exit(f"error: {error}")

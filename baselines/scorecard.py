@@ -32,12 +32,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 import cardgym
+from cardgym.arguments import parsed
 from cardgym.baselines.agents import Agent, load_agent
 from cardgym.baselines.evaluate import (
     FIRST_DEAL,
@@ -247,7 +247,7 @@ class Arguments:
     """Plays agents by the protocol of the score card, writes their cards and draws them."""
 
     agents: tuple[str, ...]
-    """agents as :func:`cardgym.baselines.agents.load_agent` names them ({game}: the game); or files of cards"""
+    """agents by name: "rule", "box", a file, module:function ({game} stands for the game); or files of cards"""
     game: tuple[str, ...] = ("all",)
     """names of games or environment ids; all for every game in the box"""
     scale: int = 1
@@ -291,6 +291,6 @@ def main(arguments: Arguments, console: Console | None = None) -> list[Card]:
 
 if __name__ == "__main__":
     try:
-        main(tyro.cli(Arguments))
+        main(parsed(Arguments))
     except CardGymError as error:
         sys.exit(f"error: {error}")

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-import tyro
 from rich.console import Console
 from torch import nn
 
 import cardgym
+from cardgym.arguments import parsed
 from cardgym.baselines import model_file
 from cardgym.baselines.agents import Agent, load_agent
 from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_table, write_json, write_records
@@ -63,7 +63,7 @@ def command_line(kind: type[Kind], algorithm: str, train: Callable[[Kind, Consol
         pairs = itertools.pairwise([*arguments, ""])
         game = next((a.partition("=")[2] or b for a, b in pairs if a.partition("=")[0] == "--game"), "chouine")
         cardgym.load_game(game)
-        train(tyro.cli(kind, default=settings_from_file(kind, algorithm, game), args=arguments), Console())
+        train(parsed(kind, default=settings_from_file(kind, algorithm, game), args=arguments), Console())
     except CardGymError as error:
         sys.exit(f"error: {error}")
 

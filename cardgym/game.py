@@ -304,6 +304,8 @@ class Game:
             split results; None when all seats have the same part.
         showdown: of a game that is over, whether a rule put hidden cards to the test and they ended it (a bid found
             to be beyond the holding): the one kind of ending that may depend on them; None where no rule does.
+        deals: of a game so small that they can be listed, for given options, the states after every possible deal,
+            all equally likely; None for others.
     """
 
     name: str
@@ -329,6 +331,7 @@ class Game:
     teams: Callable[[Options], tuple[tuple[int, ...], ...]] | None = None
     role: Callable[[Any, int], str] | None = None
     showdown: Callable[[Any], bool] | None = None
+    deals: Callable[[Options], np.ndarray] | None = None
 
     @functools.cached_property
     def action_ids(self) -> dict[str, int]:

@@ -22,6 +22,7 @@ Example:
 from __future__ import annotations
 
 import dataclasses
+import errno
 import functools
 import json
 import os
@@ -211,11 +212,16 @@ class RecordWriter:
             keep_partial: after an error keep the games so far in ``partial``, for :func:`read` to read.
         """
         self.path, self.keep_partial = Path(path), keep_partial
-        self.partial = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex[:12]}.partial")
+        self.partial = self.path.parent / f".{self.path.name}.{uuid.uuid4().hex[:12]}.partial"
         self.count = 0
 
     def __enter__(self) -> RecordWriter:
-        self._file = self.partial.open("x", encoding="utf-8", newline="\n")
+        try:
+            if self.path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            self._file = self.partial.open("x", encoding="utf-8", newline="\n")
+        except OSError as error:  # of the file that was asked for, not of the one beside it
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
         return self
 
     def add(self, record: GameRecord) -> None:
@@ -450,7 +456,8 @@ def pettingzoo_trace(record: GameRecord, game: Game | None = None) -> dict[str, 
 def openspiel_trace(record: GameRecord, game: Game | None = None) -> dict[str, Any]:
     """A game in the words of OpenSpiel's ``State`` and trajectories.
 
-    Chance is sampled from the seed, not listed: in OpenSpiel's terms the game is sampled stochastic.
+    Chance stands in ``seed`` alone: to play the game over in :class:`cardgym.wrappers.openspiel.OpenSpielGame`, give
+    the seed, the number of the deal, before the actions of ``history``.
 
     Args:
         record: the game.

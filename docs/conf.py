@@ -30,6 +30,7 @@ nb_execution_mode = "off"  # tests execute the notebooks
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
+autodoc_mock_imports = ["pyspiel", "ray"]  # heavy, and nothing of theirs is on a page
 autodoc_default_options = {"members": True}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False

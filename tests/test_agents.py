@@ -125,7 +125,9 @@ def test_load_agent() -> None:
     assert load_agent("random", game).name == "random"
     assert load_agent("rule", game).name == "rule"
     assert load_agent("pimc-4", game, threads=2).threads == 2  # type: ignore[attr-defined]
-    with pytest.raises(CardGymError, match="unknown agent 'rul'; there is no such file, and agents are named like"):
+    with pytest.raises(
+        CardGymError, match="unknown agent 'rul': there is no such file, and the names of agents are random"
+    ):
         load_agent("rul", game)
     with pytest.raises(CardGymError, match="agent 'rule' has no policy to draw from"):
         load_agent("sampled:rule", game)

@@ -11,7 +11,7 @@ nbformat = pytest.importorskip("nbformat")
 FOLDER = Path(__file__).parent.parent / "notebooks"
 LESSONS = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 LIMIT = 300
-"""Most seconds that a lesson may take."""
+"""Most seconds that a cell may take: a kernel that hangs ends the test."""
 
 
 def lesson(name: str) -> Any:

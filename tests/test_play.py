@@ -171,9 +171,20 @@ def test_a_game_of_ones_own(monkeypatch, capsys, tmp_path):
     scripted(monkeypatch, ["h", "1"])
     assert cli.main(["play", "my_game:MINE", "--seed", "1"]) == 0
     assert "My game: you are seat 0; seat 1 random" in capsys.readouterr().out
-    for name, told in (("my_game:OTHER", "is a int, not a"), ("my_game:NO", "cannot load"), ("nothing:X", "nothing")):
+    (tmp_path / "broken.py").write_text("GAME = None\nGAME.title\n")
+    (tmp_path / "raising.py").write_text("GAME = 1\nraise ValueError('no luck')\n")
+    (tmp_path / "wrong.py").write_text("GAME =\n")
+    for name, told in (
+        ("my_game:OTHER", "my_game:OTHER is a int, not a cardgym.game.Game"),
+        ("my_game:NO", "cannot load my_game:NO: module 'my_game' has no attribute 'NO'"),
+        ("nothing:X", "cannot load nothing:X: No module named 'nothing'"),
+        ("broken:GAME", "cannot load broken:GAME: 'NoneType' object has no attribute 'title'"),
+        ("raising:GAME", "cannot load raising:GAME: ValueError: no luck (raising.py, line 2)"),
+        ("wrong:GAME", "cannot load wrong:GAME: invalid syntax (wrong.py, line 1)"),
+        ("..:GAME", "'..:GAME' does not name a module and an attribute, such as my_module:GAME"),
+    ):
         assert cli.main(["play", name]) == 1
-        assert told in capsys.readouterr().err
+        assert capsys.readouterr().err == f"cardgym: error: {told}\n"
 
 
 @pytest.mark.parametrize(
@@ -185,9 +196,12 @@ def test_a_game_of_ones_own(monkeypatch, capsys, tmp_path):
         (["chouine", "--hints", "nobody"], "unknown agent 'nobody'"),
         (["chouine", "--options", "quinte"], "write name=value"),
         (["chouine", "--options", "quinte=70"], "is not one of 50, 100"),
+        (["chouine", "--record", "nowhere/x.jsonl"], "error: nowhere/x.jsonl: No such file or directory"),
+        (["chouine", "--record", "."], "error: .: Is a directory"),
     ],
 )
-def test_errors_are_one_line(arguments, told, capsys):
+def test_errors_are_one_line(arguments, told, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     assert cli.main(["play", *arguments]) == 1
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
@@ -273,12 +287,21 @@ def test_json_and_verify(recorded, capsys):
     assert re.fullmatch(r"cardgym: error: .*game 2: .*result 'totals'.*\n", err)
 
 
+def test_a_line_that_was_cut_off_is_told_in_one_line(recorded, capsys):
+    recorded.write_bytes(recorded.read_bytes()[:-40])
+    warning = f"cardgym: warning: {recorded}, line 2: cut off at the end of the file, left out\n"
+    assert cli.main(["replay", str(recorded), "--verify"]) == 0
+    assert capsys.readouterr() == (f"{recorded}: 1 game replayed, all results as recorded\n", warning)
+    assert cli.main(["replay", str(recorded), "--number", "2"]) == 1
+    assert capsys.readouterr().err == f"{warning}cardgym: error: {recorded}: there is no game 2; it has 1\n"
+
+
 def test_a_game_that_is_not_there(recorded, capsys):
     for arguments, told in (
         ([str(recorded), "--number", "3"], "there is no game 3; it has 2"),
         ([str(recorded), "--number", "0"], "games are counted from 1"),
         ([str(recorded), "--seat", "2"], "seat=2 is not a seat from 0 to 1"),
-        ([str(recorded) + "x"], "No such file"),
+        ([str(recorded) + "x"], f"error: {recorded}x: No such file or directory"),
     ):
         assert cli.main(["replay", *arguments]) == 1
         assert told in capsys.readouterr().err

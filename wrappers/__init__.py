@@ -12,7 +12,9 @@ from typing import Any
 
 _MODULES = {
     "CanonicalSuits": "canonical_suits",
+    "OpenSpielGame": "openspiel",
     "PettingZooAEC": "pettingzoo_aec",
+    "RLlibEnv": "rllib",
     "SB3VecEnv": "sb3_vec_env",
     "SelfPlay": "self_play",
     "TerminateIllegal": "terminate_illegal",

@@ -9,7 +9,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 from rich.console import Console
@@ -86,12 +90,18 @@ def chosen(name: str) -> Chosen:
 
 
 def _imported(module: str, attribute: str) -> Game:
+    if not all(part.isidentifier() for part in (*module.split("."), attribute)):
+        raise CardGymError(f"'{module}:{attribute}' does not name a module and an attribute, such as my_module:GAME")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # as `python -m` does
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise CardGymError(f"cannot load {module}:{attribute}: {error}") from error
+    except Exception as error:  # whatever goes wrong in another's module
+        told = str(error)
+        if not isinstance(error, (ImportError, AttributeError, SyntaxError)):
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            told = f"{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})"
+        raise CardGymError(f"cannot load {module}:{attribute}: {told}") from error
     if not isinstance(found, Game):
         raise CardGymError(f"{module}:{attribute} is a {type(found).__name__}, not a cardgym.game.Game")
     return found
@@ -111,6 +121,14 @@ def rules(game: Game) -> dict[str, str]:
     ):
         found[match[1]] = re.sub(r"[*`]", "", " ".join(match[2].split()))
     return found
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Warnings are told as errors are, without the place in our code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: print(f"cardgym: warning: {message}", file=sys.stderr)
+        yield
 
 
 def print_json(value: Any) -> None:

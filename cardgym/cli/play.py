@@ -17,7 +17,7 @@ from cardgym.cli.common import Chosen, GameName, chosen, console, rules
 from cardgym.errors import CardGymError, InvalidOption, suggest
 from cardgym.game import Game
 from cardgym.kernel import records
-from cardgym.records import GameRecord, write
+from cardgym.records import GameRecord, RecordWriter
 
 HELP = """\
 a number, a name   take that action: 3, or KH for the king of hearts
@@ -65,13 +65,13 @@ def play(
     agents = {s: rivals[i % len(rivals)] for i, s in enumerate(others)}
     hinting = usual if hints is None else load_agent(hints, found.game)
     table = Table(found, options, seat, agents, hinting, secrets.randbits(32) if seed is None else seed)
-    try:
+    if record is None:
         table.play()
-    except Left:
-        table.out.print(f"You have left; the deal was that of --seed {table.seed}.", markup=False)
-    if record is not None:
-        write(record, [table.record()])
-        table.out.print(f"written: {record}", markup=False, soft_wrap=True)
+        return
+    with RecordWriter(record, keep_partial=False) as writer:  # opened first: what cannot be written is told now
+        table.play()
+        writer.add(table.record())
+    table.out.print(f"written: {record}", markup=False, soft_wrap=True)
 
 
 def _usual_agent(game: Game) -> Agent:
@@ -121,11 +121,13 @@ class Table:
     # --- The course of the game ----------------------------------------------------------
 
     def play(self) -> None:
-        """Plays to the end.
+        """Plays until the game is over or the person leaves."""
+        try:
+            self._play()
+        except Left:
+            self.out.print(f"You have left; the deal was that of --seed {self.seed}.", markup=False)
 
-        Raises:
-            Left: the person does not want to go on.
-        """
+    def _play(self) -> None:
         names = ", ".join(f"seat {s} {agent.name}" for s, agent in self.agents.items())
         self.out.print(
             f"{self.game.title}: you are seat {self.seat}; {names}; seed {self.seed}. Type ? for help.", markup=False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from tyro.conf import Positional, arg
 
-from cardgym.cli.common import chosen, console, print_json
+from cardgym.cli.common import chosen, console, print_json, warnings_in_one_line
 from cardgym.cli.show import Json
 from cardgym.errors import CardGymError, InvalidOption, InvalidRecord
 from cardgym.game import Game
@@ -48,10 +47,11 @@ def replay(
         game: module:attribute of a game of your own that the records are of.
     """
     own = None if game is None else chosen(game).game
-    if verify:
-        _verify(file, own, as_json)
-        return
-    record = _record(file, number)
+    with warnings_in_one_line():  # of a last line that was cut off
+        if verify:
+            _verify(file, own, as_json)
+            return
+        record = _record(file, number)
     viewer = Viewer(record, seat, own)
     if as_json:
         print_json(viewer.story())
@@ -64,10 +64,11 @@ def replay(
 def _record(file: Path, number: int) -> GameRecord:
     if number < 1:
         raise InvalidOption(f"number={number}: games are counted from 1")
-    found = next(itertools.islice(read(file), number - 1, None), None)
-    if found is None:
-        raise InvalidRecord(f"{file}: there is no game {number}; it has {sum(1 for _ in read(file))}")
-    return found
+    count = 0
+    for count, record in enumerate(read(file), 1):
+        if count == number:
+            return record
+    raise InvalidRecord(f"{file}: there is no game {number}; it has {count}")
 
 
 def _verify(file: Path, own: Game | None, as_json: bool) -> None:
@@ -81,7 +82,8 @@ def _verify(file: Path, own: Game | None, as_json: bool) -> None:
     if as_json:
         print_json({"file": str(file), "games": count, "verified": True})
     else:
-        console().print(f"{file}: {count} games replayed, all results as recorded", markup=False, soft_wrap=True)
+        games = "1 game" if count == 1 else f"{count} games"
+        console().print(f"{file}: {games} replayed, all results as recorded", markup=False, soft_wrap=True)
 
 
 class Viewer:
