@@ -221,10 +221,15 @@ def uniform(game: Game, mask: np.ndarray, seeds: np.ndarray, move: int) -> np.nd
 
 def talkative(game: Game, mask: np.ndarray, seeds: np.ndarray, move: int) -> np.ndarray:
     """Words before cards, nine times in ten: announcements, bids and exchanges happen as often as they can."""
-    is_word = np.array([a.card is None for a in game.actions])
-    spoken = mask * is_word
+    spoken = mask * _are_words(game)
     speaks = spoken.any(axis=1) & (words(seeds, 2 * move + 1) % 10 != 0)
     return _nth_legal(np.where(speaks[:, None], spoken, mask), words(seeds, 2 * move))
+
+
+@functools.cache
+def _are_words(game: Game) -> np.ndarray:
+    """Which actions are no cards, bool, shape (actions,)."""
+    return np.array([a.card is None for a in game.actions])
 
 
 _LIKES = 1 << 40  # where in a seed's sequence its preferences stand, beyond the words of its moves
@@ -376,13 +381,15 @@ def state_at(game: str | Game, policy: str, seed: int, move: int, **options: Any
     raise ValueError(f"the game of seed {seed} has fewer than {move} decisions")
 
 
-def seen(s: Subject, states: np.ndarray, seats: np.ndarray | int) -> Views:
-    """What seats see of states: all encodings and the mask, fresh arrays."""
-    batch = s.batch(len(states))
+def seen(
+    s: Subject, states: np.ndarray, seats: np.ndarray | int, encodings: Sequence[str] = ("observation", "history", "state")
+) -> Views:
+    """What seats see of states: the mask and, of the given encodings, those that the game has; fresh arrays."""
+    batch = Batch(s.game, s.options, len(states))
     batch.states[:] = states
     asked = np.empty(len(states), np.int64)
     asked[:] = seats
-    return batch.views(asked, None, s.encodings)
+    return batch.views(asked, None, [name for name in s.encodings if name in encodings])
 
 
 def differing(layout: Layout, a: np.ndarray, b: np.ndarray) -> str:
@@ -440,7 +447,7 @@ def _check_rewards(s: Subject, trail: Trail, rewards: np.ndarray, zero_sum: bool
 
 def _check_views(s: Subject, trail: Trail, seat: int, shown: Mapping[str, np.ndarray]) -> None:
     """Masks and bounds of one seat in given states, of which a batch has ``shown`` what it did."""
-    batch = s.batch(len(trail.states))
+    batch = Batch(s.game, s.options, len(trail.states))
     batch.states[:] = trail.states
     view = batch.views(np.full(len(trail.states), seat), None, s.encodings)
     players, over = trail.states["player"], trail.states["over"] != 0
@@ -535,10 +542,12 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
         drawn = np.unique(np.linspace(0, len(trail.states) - 1, drawings).astype(np.int64))
         for seat in range(s.seats):
             worlds = [_other_world(s, trail.states, seat, seed + k) for k in (1, 2, 1)]
+            sight = seen(s, trail.states, seat, _KNOWN)
+            scenes = {k: s.game.scene(records(trail.states)[k], seat) for k in drawn}
             for world in worlds[:2]:
-                _check_same_view(s, trail, world, seat)
-                for k in drawn:
-                    true, other = (s.game.scene(records(x)[k], seat) for x in (trail.states, world))
+                _check_same_view(s, trail, sight, world, seat)
+                for k, true in scenes.items():
+                    other = s.game.scene(records(world)[k], seat)
                     assert true == other, f"{s}: the drawing leaks: {trail.where(k)}, seat={seat}\n{true}\n{other}"
             _check_renewed(s, trail, worlds, seat)
             _check_same_turn(s, trail, seat, seed)
@@ -550,9 +559,12 @@ def _other_world(s: Subject, states: np.ndarray, seat: int, seed: int) -> np.nda
     return world
 
 
-def _check_same_view(s: Subject, trail: Trail, world: np.ndarray, seat: int) -> None:
-    true, other = seen(s, trail.states, seat), seen(s, world, seat)
-    for name in ("observation", "history"):
+_KNOWN = ("observation", "history")  # the encodings of what a seat knows
+
+
+def _check_same_view(s: Subject, trail: Trail, true: Views, world: np.ndarray, seat: int) -> None:
+    other = seen(s, world, seat, _KNOWN)
+    for name in _KNOWN:
         a, b = getattr(true, name), getattr(other, name)
         for k in np.flatnonzero((a != b).any(axis=1))[:1]:
             part = differing(s.layouts[name], a[k], b[k])
@@ -605,7 +617,7 @@ def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
         remembered["memory"] = 0
     world = _other_world(s, remembered, seat, seed + 1)
     acting = trail.states["player"]
-    both = seen(s, trail.states, acting).mask * seen(s, world, acting).mask
+    both = seen(s, trail.states, acting, ()).mask * seen(s, world, acting, ()).mask
     rows = np.flatnonzero(both.any(axis=1))
     actions = _nth_legal(both[rows], words(trail.seeds[rows], int(seat)))
     after = [_stepped(s, states[rows], actions) for states in (trail.states, world)]
@@ -640,11 +652,8 @@ def _stepped(s: Subject, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
 
 def _continued(s: Subject, states: np.ndarray) -> Batch:
     """A batch that goes on from given states."""
-    batch = s.batch(len(states))
-    batch.reset(np.zeros(len(states), np.int64))
-    batch.states[:] = states
-    batch.players[:] = states["player"]
-    batch.mask[:] = batch.views(batch.players).mask
+    batch = Batch(s.game, s.options, len(states))
+    batch.restore(states)
     return batch
 
 
@@ -810,7 +819,7 @@ def check_illegal_actions(
 
     Args:
         game, games, seed: as everywhere.
-        dense: so many decisions of a game are tried one by one, after them every seventh, and the end.
+        dense: so many decisions of a game are tried one by one, after them some ever further apart, and the end.
         **options: rule options.
     """
     s = subject(game, **options)
@@ -821,10 +830,11 @@ def check_illegal_actions(
             env, envs = s.single(encodings=s.encodings), s.vector(2, encodings=s.encodings)
             env.reset(seed=game_seed)
             envs.reset(seed=[game_seed, game_seed])
+            tried = 0
             for move in range(LIMIT):
-                where = f"{s}: policy={policy!r}, seed={game_seed}, move={move}"
-                if move < dense or move % 7 == 0 or env.batch.over[0]:
-                    _check_refused(env, envs, strange, where)
+                if move == tried or env.batch.over[0]:
+                    _check_refused(env, envs, strange, f"{s}: policy={policy!r}, seed={game_seed}, move={move}")
+                    tried = move + 1 + max(0, move - dense) // 10
                 if env.batch.over[0]:
                     break
                 action = int(POLICIES[policy](s.game, env.batch.mask, np.array([game_seed]), move)[0])
