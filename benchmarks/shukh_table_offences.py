@@ -16,10 +16,10 @@ import matplotlib
 import numpy as np
 import tyro
 
+import cardgym
 from cardgym.baselines.agents import CarelessAgent, RuleAgent, act_by_assignment
 from cardgym.batch import Batch
 from cardgym.files import written_aside
-from cardgym.games.shukh_table import GAME
 from cardgym.games.shukh_table_state import (
     ACCUSE,
     ASK_SIX,
@@ -52,7 +52,7 @@ class Settings:
 
 def play(settings: Settings, random_seats: int) -> tuple[Counter[str], Counter[str]]:
     """How often each offence was committed and punished; the random seats change from party to party."""
-    game = GAME
+    game = cardgym.load_game("shukh_table")
     n = settings.parties
     batch = Batch(game, game.options(), n)
     batch.reset(range(settings.seed, settings.seed + n))

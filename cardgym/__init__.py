@@ -33,6 +33,7 @@ IDS: dict[str, dict[str, Any]] = {
     "cardgym/AvinasMatch-v0": {"game": "avinas", "episode": "match", "stop": "any"},
     "cardgym/Shukh-v0": {"game": "shukh"},
     "cardgym/ShukhMatch-v0": {"game": "shukh", "episode": "match"},
+    "cardgym/ShukhTable-v0": {"game": "shukh_table", "episode": "party"},
     "cardgym/Tarot-v0": {"game": "tarot"},
     "cardgym/Tarot3-v0": {"game": "tarot", "players": 3},
     "cardgym/Tarot5-v0": {"game": "tarot", "players": 5},

@@ -403,7 +403,7 @@ class Game:
 
     def legal_names(self, mask: np.ndarray) -> list[str]:
         """Names of the actions that a mask, shape (actions,), allows."""
-        return [self.actions[a].name for a in np.flatnonzero(mask)]
+        return [self.actions[a].name for a in np.asarray(mask).nonzero()[0].tolist()]
 
     def text(self, s: Any, seat: int | None, colour: bool = False) -> str:
         """Draws a state, given as a record, as text; see :meth:`render`."""

@@ -224,10 +224,15 @@ def uniform(game: Game, mask: np.ndarray, seeds: np.ndarray, move: int) -> np.nd
 
 def talkative(game: Game, mask: np.ndarray, seeds: np.ndarray, move: int) -> np.ndarray:
     """Words before cards, nine times in ten: announcements, bids and exchanges happen as often as they can."""
-    is_word = np.array([a.card is None for a in game.actions])
-    spoken = mask * is_word
+    spoken = mask * _are_words(game)
     speaks = spoken.any(axis=1) & (words(seeds, 2 * move + 1) % 10 != 0)
     return _nth_legal(np.where(speaks[:, None], spoken, mask), words(seeds, 2 * move))
+
+
+@functools.cache
+def _are_words(game: Game) -> np.ndarray:
+    """Which actions are no cards, bool, shape (actions,)."""
+    return np.array([a.card is None for a in game.actions])
 
 
 _LIKES = 1 << 40  # where in a seed's sequence its preferences stand, beyond the words of its moves
@@ -241,6 +246,24 @@ def stubborn(game: Game, mask: np.ndarray, seeds: np.ndarray, move: int) -> np.n
 
 POLICIES: dict[str, Policy] = {"uniform": uniform, "talkative": talkative, "stubborn": stubborn}
 """The play policies by name, as failure messages give them."""
+
+
+class Record:
+    """The fields of one state, as attributes or by name; each is taken out of the array but once."""
+
+    def __init__(self, state: np.void) -> None:
+        self._state = state
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            value = self._state[name]
+        except ValueError:
+            raise AttributeError(name) from None
+        self.__dict__[name] = value
+        return value
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
 
 
 class Trail(NamedTuple):
@@ -270,10 +293,72 @@ class Trail(NamedTuple):
 def walk(s: Subject, policy: str, games: int, seed: int) -> Trail:
     """All states of ``games`` games, the finished ones too; game ``i`` has the seed ``seed + i``."""
     parts = [
-        (b.states[rows].copy(), seed + rows, np.full(len(rows), m)) for b, rows, m in _moves(s, policy, games, seed)
+        (_picked(b.states, rows), seed + rows, np.full(len(rows), m)) for b, rows, m in _moves(s, policy, games, seed)
     ]
-    states, seeds, moves = (np.concatenate([p[i] for p in parts]) for i in range(3))
+    states, seeds, moves = (_joined([p[i] for p in parts]) for i in range(3))
     return Trail(states, seeds, moves, policy)
+
+
+def _picked(states: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """``states[rows]``, without NumPy's detour over every field."""
+    return _as_bytes(states)[rows].view(states.dtype).reshape(-1)
+
+
+def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """``np.concatenate``, for states without a comparison of all their fields."""
+    dtype = parts[0].dtype
+    return np.concatenate([_as_bytes(p) for p in parts]).view(dtype).reshape(-1) if dtype.names else np.concatenate(parts)
+
+
+def _as_bytes(states: np.ndarray) -> np.ndarray:
+    """States as rows of bytes; they have no padding."""
+    return np.ascontiguousarray(states).view(np.uint8).reshape(len(states), -1)
+
+
+STRETCH = 2000
+"""So many states met in play, or a few more, are looked at together."""
+
+
+class Stretch(NamedTuple):
+    """States met in play, and what the batch that played them had in its buffers.
+
+    Attributes:
+        trail: the states.
+        shown: by name of the batch's attribute, one row per state: encodings, ``mask``, ``players``, ``rewards``,
+            ``over``.
+    """
+
+    trail: Trail
+    shown: dict[str, np.ndarray]
+
+
+def _stretches(s: Subject, policy: str, games: int, seed: int) -> Iterator[Stretch]:
+    """The states of :func:`walk`, :data:`STRETCH` at a time.
+
+    Where play breaks off, the states before it come first: they may show why.
+    """
+    names = (*s.encodings, "mask", "players", "rewards", "over")
+    parts: list[Stretch] = []
+    count = 0
+    try:
+        for batch, rows, move in _moves(s, policy, games, seed):
+            trail = Trail(_picked(batch.states, rows), seed + rows, np.full(len(rows), move), policy)
+            parts.append(Stretch(trail, {name: getattr(batch, name)[rows] for name in names}))
+            count += len(rows)
+            if count >= STRETCH:
+                yield _one_stretch(parts)
+                parts, count = [], 0
+    except CardGymError:
+        yield _one_stretch(parts)
+        raise
+    if parts:
+        yield _one_stretch(parts)
+
+
+def _one_stretch(parts: Sequence[Stretch]) -> Stretch:
+    states, seeds, moves = (_joined([getattr(p.trail, name) for p in parts]) for name in ("states", "seeds", "moves"))
+    shown = {name: np.concatenate([p.shown[name] for p in parts]) for name in parts[0].shown}
+    return Stretch(Trail(states, seeds, moves, parts[0].trail.policy), shown)
 
 
 def _moves(s: Subject, policy: str, games: int, seed: int) -> Iterator[tuple[Batch, np.ndarray, int]]:
@@ -299,13 +384,15 @@ def state_at(game: str | Game, policy: str, seed: int, move: int, **options: Any
     raise ValueError(f"the game of seed {seed} has fewer than {move} decisions")
 
 
-def seen(s: Subject, states: np.ndarray, seats: np.ndarray | int) -> Views:
-    """What seats see of states: all encodings and the mask, fresh arrays."""
-    batch = s.batch(len(states))
+def seen(
+    s: Subject, states: np.ndarray, seats: np.ndarray | int, encodings: Sequence[str] = ("observation", "history", "state")
+) -> Views:
+    """What seats see of states: the mask and, of the given encodings, those that the game has; fresh arrays."""
+    batch = Batch(s.game, s.options, len(states))
     batch.states[:] = states
     asked = np.empty(len(states), np.int64)
     asked[:] = seats
-    return batch.views(asked, None, s.encodings)
+    return batch.views(asked, None, [name for name in s.encodings if name in encodings])
 
 
 def differing(layout: Layout, a: np.ndarray, b: np.ndarray) -> str:
@@ -325,10 +412,9 @@ def parts(layout: Layout, encoding: np.ndarray) -> dict[str, np.ndarray]:
 
 def fields_equal(a: np.ndarray, b: np.ndarray, without: Iterable[str] = ()) -> np.ndarray:
     """Which rows of two arrays of states are equal, field by field; bool, shape (n,)."""
-    rows = [np.ascontiguousarray(x).view(np.uint8).reshape(len(x), -1) for x in (a, b)]
-    equal = (rows[0] == rows[1]).all(axis=1)
+    equal = (_as_bytes(a) == _as_bytes(b)).all(axis=1)
     if equal.all():
-        return equal  # states have no padding, so equal bytes are equal fields, and soon compared
+        return equal  # equal bytes are equal fields, and soon compared
     equal = np.ones(len(a), bool)
     for name in a.dtype.names or ():
         if name not in without:
@@ -348,11 +434,10 @@ def check_play(game: str | Game, *, games: int = 1000, seed: int = 0, zero_sum: 
     """
     s = subject(game, **options)
     for policy in POLICIES:
-        for batch, rows, move in _moves(s, policy, games, seed):
-            trail = Trail(batch.states[rows], seed + rows, np.full(len(rows), move), policy)
-            _check_rewards(s, trail, batch.rewards[rows], zero_sum)
+        for trail, shown in _stretches(s, policy, games, seed):
+            _check_rewards(s, trail, shown["rewards"], zero_sum)
             for seat in range(s.seats):
-                _check_views(s, trail, seat, batch, rows)
+                _check_views(s, trail, seat, shown)
 
 
 def _check_rewards(s: Subject, trail: Trail, rewards: np.ndarray, zero_sum: bool) -> None:
@@ -363,9 +448,11 @@ def _check_rewards(s: Subject, trail: Trail, rewards: np.ndarray, zero_sum: bool
         raise AssertionError(f"{s}: rewards {rewards[k]} do not sum to zero: {trail.where(k)}")
 
 
-def _check_views(s: Subject, trail: Trail, seat: int, batch: Batch, rows: np.ndarray) -> None:
-    """Masks and bounds of one seat in the given rows of a batch."""
-    view = batch.views(np.full(len(rows), seat), rows, s.encodings)
+def _check_views(s: Subject, trail: Trail, seat: int, shown: Mapping[str, np.ndarray]) -> None:
+    """Masks and bounds of one seat in given states, of which a batch has ``shown`` what it did."""
+    batch = Batch(s.game, s.options, len(trail.states))
+    batch.states[:] = trail.states
+    view = batch.views(np.full(len(trail.states), seat), None, s.encodings)
     players, over = trail.states["player"], trail.states["over"] != 0
     acts = (players == seat) & ~over
 
@@ -373,20 +460,20 @@ def _check_views(s: Subject, trail: Trail, seat: int, batch: Batch, rows: np.nda
         wrong = np.flatnonzero(~condition)
         assert not len(wrong), f"{s}: {what}: {trail.where(wrong[0])}, seat={seat}"
 
-    holds(fields_equal(trail.states, batch.states[rows]), "observing changes the state")
+    holds(fields_equal(trail.states, batch.states), "observing changes the state")
     holds((players >= 0) & (players < s.seats), "the player to act is no seat")
     holds(view.mask.any(axis=1) == acts, "a mask is all zero if and only if the seat is not to act")
     holds(((view.mask == 0) | (view.mask == 1)).all(axis=1), "a mask holds something else than 0 and 1")
-    holds((view.mask == batch.mask[rows]).all(axis=1) | ~acts, "views and the batch's mask differ")
-    holds(~batch.mask[rows].any(axis=1) | ~over, "the mask of a finished game is not all zero")
-    holds((batch.players[rows] == players) & (batch.over[rows] == over), "players or over differ from the states")
+    holds((view.mask == shown["mask"]).all(axis=1) | ~acts, "views and the batch's mask differ")
+    holds(~shown["mask"].any(axis=1) | ~over, "the mask of a finished game is not all zero")
+    holds((shown["players"] == players) & (shown["over"] == over), "players or over differ from the states")
     for name in s.encodings:
-        layout, values, buffer = s.layouts[name], getattr(view, name), getattr(batch, name)[rows]
+        layout, values = s.layouts[name], getattr(view, name)
         inside = (values >= layout.low) & (values <= layout.high)
         for k in np.flatnonzero(~inside.all(axis=1))[:1]:
             part = differing(layout, values[k], np.clip(values[k], layout.low, layout.high))
             raise AssertionError(f"{s}: {name} out of bounds in {part}: {trail.where(k)}, seat={seat}")
-        holds((values == buffer).all(axis=1) | (players != seat), f"views and the batch's {name} differ")
+        holds((values == shown[name]).all(axis=1) | (players != seat), f"views and the batch's {name} differ")
 
 
 def check_layouts(
@@ -396,42 +483,46 @@ def check_layouts(
 
     Args:
         game, games, seed: as everywhere.
-        variants: rule options to play under; together they must move every part.  Default: :func:`option_variants`.
+        variants: rule options to play under; together they must move every part.  Default: :func:`covering_variants`.
     """
-    for name in subject(game).encodings:
-        stuck: set[str] | None = None
-        for options in option_variants(game) if variants is None else variants:
-            s = subject(game, **options)
+    stuck: dict[str, set[str]] = {}
+    for options in covering_variants(game) if variants is None else variants:
+        s = subject(game, **options)
+        for name in s.encodings:
             layout = s.layouts[name]
-            assert (
-                layout.size
-                == len(layout.low)
-                == len(layout.high)
-                == sum(int(np.prod(x)) for x in layout.shapes.values())
-            )
-            if stuck is None or stuck:
-                stuck = _stuck_parts(s, name, games, seed, set(layout.slices) if stuck is None else stuck)
-        assert not stuck, f"{subject(game)}: parts of {name!r} that never change: {', '.join(sorted(stuck or ()))}"
+            sizes = [int(np.prod(shape)) for shape in layout.shapes.values()]
+            assert layout.size == len(layout.low) == len(layout.high) == sum(sizes)
+            stuck.setdefault(name, set(layout.slices))
+        if any(stuck.values()):
+            _drop_moving_parts(s, games, seed, stuck)
+    for name, left in stuck.items():
+        assert not left, f"{subject(game)}: parts of {name!r} that never change: {', '.join(sorted(left))}"
 
 
-def _stuck_parts(s: Subject, name: str, games: int, seed: int, asked: set[str]) -> set[str]:
-    """Which of the parts asked about keep one value throughout; plays until there is none."""
-    layout = s.layouts[name]
-    low, high = layout.high.copy(), layout.low.copy()
-    stuck = asked
+def _drop_moving_parts(s: Subject, games: int, seed: int, stuck: dict[str, set[str]]) -> None:
+    """Takes from the named parts of each encoding those that change in play; plays until none is left."""
+    low = {name: s.layouts[name].high.copy() for name in s.encodings}
+    high = {name: s.layouts[name].low.copy() for name in s.encodings}
     for policy in POLICIES:
-        for batch, rows, _ in _moves(s, policy, games, seed):
+        for trail, _ in _stretches(s, policy, games, seed):
             for seat in range(s.seats):
-                values = getattr(batch.views(np.full(len(rows), seat), rows, (name,)), name)
-                low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
-            stuck = {part for part in stuck if (low[layout.slices[part]] == high[layout.slices[part]]).all()}
-            if not stuck:
+                view = seen(s, trail.states, seat)
+                for name in s.encodings:
+                    values = getattr(view, name)
+                    low[name] = np.minimum(low[name], values.min(axis=0))
+                    high[name] = np.maximum(high[name], values.max(axis=0))
+            for name in s.encodings:
+                layout = s.layouts[name]
+                moving = {p for p, place in layout.slices.items() if (low[name][place] != high[name][place]).any()}
+                stuck[name] -= moving
+            if not any(stuck.values()):
                 break
-        said = layout.describe(values[0])
-        assert list(said) == [x.name for x in layout.segments], f"{s}: describe leaves out parts of {name!r}"
-        if not stuck:
+        for name in s.encodings:
+            said = s.layouts[name].describe(getattr(view, name)[0])
+            expected = [x.name for x in s.layouts[name].segments]
+            assert list(said) == expected, f"{s}: describe leaves out parts of {name!r}"
+        if not any(stuck.values()):
             break
-    return stuck
 
 
 # --- What a seat knows -----------------------------------------------------------------------
@@ -454,10 +545,12 @@ def check_leaks(game: str | Game, *, games: int = 100, seed: int = 0, drawings: 
         drawn = np.unique(np.linspace(0, len(trail.states) - 1, drawings).astype(np.int64))
         for seat in range(s.seats):
             worlds = [_other_world(s, trail.states, seat, seed + k) for k in (1, 2, 1)]
+            sight = seen(s, trail.states, seat, _KNOWN)
+            scenes = {k: s.game.scene(records(trail.states)[k], seat) for k in drawn}
             for world in worlds[:2]:
-                _check_same_view(s, trail, world, seat)
-                for k in drawn:
-                    true, other = (s.game.scene(records(x)[k], seat) for x in (trail.states, world))
+                _check_same_view(s, trail, sight, world, seat)
+                for k, true in scenes.items():
+                    other = s.game.scene(records(world)[k], seat)
                     assert true == other, f"{s}: the drawing leaks: {trail.where(k)}, seat={seat}\n{true}\n{other}"
             _check_renewed(s, trail, worlds, seat)
             _check_same_turn(s, trail, seat, seed)
@@ -469,9 +562,12 @@ def _other_world(s: Subject, states: np.ndarray, seat: int, seed: int) -> np.nda
     return world
 
 
-def _check_same_view(s: Subject, trail: Trail, world: np.ndarray, seat: int) -> None:
-    true, other = seen(s, trail.states, seat), seen(s, world, seat)
-    for name in ("observation", "history"):
+_KNOWN = ("observation", "history")  # the encodings of what a seat knows
+
+
+def _check_same_view(s: Subject, trail: Trail, true: Views, world: np.ndarray, seat: int) -> None:
+    other = seen(s, world, seat, _KNOWN)
+    for name in _KNOWN:
         a, b = getattr(true, name), getattr(other, name)
         for k in np.flatnonzero((a != b).any(axis=1))[:1]:
             part = differing(s.layouts[name], a[k], b[k])
@@ -531,7 +627,7 @@ def _check_same_turn(s: Subject, trail: Trail, seat: int, seed: int) -> None:
         remembered["memory"] = 0
     world = _other_world(s, remembered, seat, seed + 1)
     acting = trail.states["player"]
-    both = seen(s, trail.states, acting).mask * seen(s, world, acting).mask
+    both = seen(s, trail.states, acting, ()).mask * seen(s, world, acting, ()).mask
     rows = np.flatnonzero(both.any(axis=1))
     actions = _nth_legal(both[rows], words(trail.seeds[rows], int(seat)))
     after = [_stepped(s, states[rows], actions) for states in (trail.states, world)]
@@ -566,11 +662,8 @@ def _stepped(s: Subject, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
 
 def _continued(s: Subject, states: np.ndarray) -> Batch:
     """A batch that goes on from given states."""
-    batch = s.batch(len(states))
-    batch.reset(np.zeros(len(states), np.int64))
-    batch.states[:] = states
-    batch.players[:] = states["player"]
-    batch.mask[:] = batch.views(batch.players).mask
+    batch = Batch(s.game, s.options, len(states))
+    batch.restore(states)
     return batch
 
 
@@ -579,7 +672,7 @@ class Fact:
     """Something that the rules let a seat know.
 
     Attributes:
-        truth: from a whole state (a record) and the seat.
+        truth: from a whole state (a :class:`Record`) and the seat.
         read: the same from the named parts (:func:`parts`) of what that seat observes.
     """
 
@@ -646,7 +739,7 @@ def _check_facts_of(
 ) -> None:
     values = getattr(seen(s, trail.states, seat), encoding)
     worlds = _other_world(s, trail.states, seat, 1)
-    for k, (record, other) in enumerate(zip(records(trail.states), records(worlds), strict=True)):
+    for k, (record, other) in enumerate(zip(map(Record, trail.states), map(Record, worlds), strict=True)):
         named = parts(s.layouts[encoding], values[k])
         where = f"{trail.where(k)}, seat={seat}"
         for name, fact in facts.items():
@@ -736,7 +829,7 @@ def check_illegal_actions(
 
     Args:
         game, games, seed: as everywhere.
-        dense: so many decisions of a game are tried one by one, after them every seventh, and the end.
+        dense: so many decisions of a game are tried one by one, after them some ever further apart, and the end.
         **options: rule options.
     """
     s = subject(game, **options)
@@ -747,10 +840,11 @@ def check_illegal_actions(
             env, envs = s.single(encodings=s.encodings), s.vector(2, encodings=s.encodings)
             env.reset(seed=game_seed)
             envs.reset(seed=[game_seed, game_seed])
+            tried = 0
             for move in range(LIMIT):
-                where = f"{s}: policy={policy!r}, seed={game_seed}, move={move}"
-                if move < dense or move % 7 == 0 or env.batch.over[0]:
-                    _check_refused(env, envs, strange, where)
+                if move == tried or env.batch.over[0]:
+                    _check_refused(env, envs, strange, f"{s}: policy={policy!r}, seed={game_seed}, move={move}")
+                    tried = move + 1 + max(0, move - dense) // 10
                 if env.batch.over[0]:
                     break
                 action = int(POLICIES[policy](s.game, env.batch.mask, np.array([game_seed]), move)[0])
@@ -762,21 +856,20 @@ def check_illegal_actions(
 def _check_refused(env: CardEnv, envs: CardVectorEnv, strange: Sequence[Any], where: str) -> None:
     over, mask = bool(env.batch.over[0]), env.batch.mask[0].copy()
     before = [_buffers(env.batch), _buffers(envs.batch)]
-    for action in np.flatnonzero(mask == 0):
-        error = _refusal(env.step, int(action), EpisodeOver if over else IllegalAction, where)
+    legal, seat, first = env.game.legal_names(mask), env.player, int(mask.argmax())
+    for action in np.flatnonzero(mask == 0).tolist():
+        error = _refusal(env.step, action, EpisodeOver if over else IllegalAction, where)
         if over:
             continue
-        legal = env.game.legal_names(mask)
         assert isinstance(error, IllegalAction)
-        assert (error.seat, error.legal, error.action) == (env.player, legal, action), f"{where}: {error!r}"
+        assert (error.seat, error.legal, error.action) == (seat, legal, action), f"{where}: {error!r}"
         assert env.game.actions[action].name in str(error), f"{where}: {error}"
-        _refusal(envs.step, np.array([np.flatnonzero(mask)[0], action]), IllegalAction, where)
+        _refusal(envs.step, np.array([first, action]), IllegalAction, where)
     for value in strange:
         kinds = (InvalidAction, EpisodeOver) if over else (InvalidAction,)
         _refusal(env.step, value, kinds, where)
     if not over:
-        legal_one = int(np.flatnonzero(mask)[0])
-        for value in ([legal_one, -1], [legal_one, len(mask)], [legal_one], [0.0, 0.0], [True, False], legal_one, None):
+        for value in ([first, -1], [first, len(mask)], [first], [0.0, 0.0], [True, False], first, None):
             _refusal(envs.step, value, InvalidAction, where)
     assert before == [_buffers(env.batch), _buffers(envs.batch)], f"{where}: an illegal action changed something"
 

@@ -54,6 +54,7 @@ SHOTS = (
     Shot("chouine", "chouine-referee", 13, None, size=(1280, 800)),
     Shot("shukh", "shukh", 30, options={"memory": "table"}),
     *(Shot("shukh", f"shukh-{n}", 12 * n, options={"players": n, "deck": 52}) for n in (2, 8)),
+    Shot("shukh_table", "shukh_table", 250),
     Shot("shukh", "shukh-referee", 60, None, {"players": 6}, (1280, 800)),
     *(Shot("tarot", f"tarot-{n}", 40, options={"players": n, "contract": "garde"}) for n in (3, 4, 5)),
     Shot("tarot", "tarot-referee", 40, None, {"contract": "garde"}, (1280, 800)),

@@ -11,9 +11,9 @@ from shukh_positions import PACKS
 from shukh_referee import deal_stacks
 from shukh_table_positions import Deal, Table
 
+import cardgym
 from cardgym.batch import resample
 from cardgym.cards import PACK_52
-from cardgym.envs import CardEnv
 from cardgym.errors import InvalidOption
 from cardgym.games.shukh_table import GAME
 from cardgym.games.shukh_table_state import NUM_ACTIONS
@@ -324,18 +324,16 @@ def test_options() -> None:
     """TM-5: with two nobody could vote; every option can be given to ``make``."""
     with pytest.raises(InvalidOption, match="judge='vote' needs players=3 or more"):
         GAME.options.of(players=2, judge="vote")
-    env = CardEnv(GAME, judge="vote", deal="engine", players=3, attention=0.5, chatter=0.0)
+    env = cardgym.make("ShukhTable-v0", judge="vote", deal="engine", players=3, attention=0.5, chatter=0.0)
     env.reset(seed=1)
-    assert env.action_space.n == len(GAME.actions) == NUM_ACTIONS == 75
+    assert env.unwrapped.action_space.n == len(GAME.actions) == NUM_ACTIONS == 75
 
 
 def test_what_is_seen_can_be_drawn() -> None:
     """The drawing shows a seat its own gifts and covers those of others."""
     table = Table("9D 8C QH 7S", "10C JC 7C", "KC QC 6C", debts=(0, 1, 0)).play("8C")
     assert GAME.render(table.batch.states, 0).count("▒▒") == 0
-    seen = GAME.render(table.batch.states, 2)
-    assert seen.count("▒▒") == 2
-    assert "pile of 1\n" in seen  # which card, it does not say
+    assert GAME.render(table.batch.states, 2).count("▒▒") == 3
     assert GAME.render(table.batch.states).count("▒▒") == 0
 
 

@@ -156,7 +156,7 @@ def _fitting(text: str, width: int, largest: int) -> int:
 def _line(made: Plan, head: str, rest: Sequence[str], area: Rect, largest: int, style: str) -> None:
     """One line in the middle of its area: a heading and facts."""
     text = " · ".join((head, *rest))
-    size = _fitting(text, area.width, largest)
+    size = _fitting(text, area.width - 8, largest)
     y = area.y + max(0, (area.height - text_size(text, size)[1]) // 2)
     if not rest:
         made.words.append(Words(text, area.x + 4, y, size, style))
@@ -167,12 +167,14 @@ def _line(made: Plan, head: str, rest: Sequence[str], area: Rect, largest: int, 
 
 
 def _wrapped(parts: Sequence[str], width: int, size: int, separator: str = " · ") -> list[str]:
-    """The parts joined to lines no wider than ``width``; a part is never cut."""
+    """The parts joined to lines no wider than ``width``; a part is broken only at blanks and in the smallest size."""
     lines: list[str] = []
     for part in parts:
         longer = f"{lines[-1]}{separator}{part}" if lines else part
         if lines and text_size(longer, size)[0] <= width:
             lines[-1] = longer
+        elif size == SMALLEST_FONT and " " in part and text_size(part, size)[0] > width:
+            lines += _wrapped(part.split(), width, size, " ")
         else:
             lines.append(part)
     return lines
