@@ -12,7 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS := dev,pettingzoo,train,render,docs,openspiel
-DOORS := torchrl,rllib
+DOORS := torchrl,tianshou,rllib
 TYPED := build/typed
 SCRIPTS := $(wildcard benchmarks/*.py docs/*.py examples/*.py)
 

@@ -307,7 +307,9 @@ def _picked(states: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     """``np.concatenate``, for states without a comparison of all their fields."""
     dtype = parts[0].dtype
-    return np.concatenate([_as_bytes(p) for p in parts]).view(dtype).reshape(-1) if dtype.names else np.concatenate(parts)
+    if not dtype.names:
+        return np.concatenate(parts)
+    return np.concatenate([_as_bytes(p) for p in parts]).view(dtype).reshape(-1)
 
 
 def _as_bytes(states: np.ndarray) -> np.ndarray:
@@ -384,9 +386,7 @@ def state_at(game: str | Game, policy: str, seed: int, move: int, **options: Any
     raise ValueError(f"the game of seed {seed} has fewer than {move} decisions")
 
 
-def seen(
-    s: Subject, states: np.ndarray, seats: np.ndarray | int, encodings: Sequence[str] = ("observation", "history", "state")
-) -> Views:
+def seen(s: Subject, states: np.ndarray, seats: np.ndarray | int, encodings: Sequence[str] = ENCODINGS) -> Views:
     """What seats see of states: the mask and, of the given encodings, those that the game has; fresh arrays."""
     batch = Batch(s.game, s.options, len(states))
     batch.states[:] = states
