@@ -84,8 +84,8 @@ def test_random_play(env_id: str, options: dict[str, Any]) -> None:
 
 @every_id
 def test_many_games(env_id: str) -> None:
-    """A thousand games of every game; of further ids, such as matches, and of games as long as those, as many as last as
-    long as a thousand short ones."""
+    """A thousand games of every game; of further ids, such as matches, and of games as long as those, as many as last
+    as long as a thousand short ones."""
     game, few = cardgym.IDS[env_id]["game"], sized(1000, env_id)
     first = next(other for other, presets in cardgym.IDS.items() if presets["game"] == game)
     testing.check_play(env_id, games=1000 if env_id == first and few >= 50 else few)
