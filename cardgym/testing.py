@@ -304,7 +304,9 @@ def _picked(states: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     """``np.concatenate``, for states without a comparison of all their fields."""
     dtype = parts[0].dtype
-    return np.concatenate([_as_bytes(p) for p in parts]).view(dtype).reshape(-1) if dtype.names else np.concatenate(parts)
+    return (
+        np.concatenate([_as_bytes(p) for p in parts]).view(dtype).reshape(-1) if dtype.names else np.concatenate(parts)
+    )
 
 
 def _as_bytes(states: np.ndarray) -> np.ndarray:
@@ -382,7 +384,10 @@ def state_at(game: str | Game, policy: str, seed: int, move: int, **options: Any
 
 
 def seen(
-    s: Subject, states: np.ndarray, seats: np.ndarray | int, encodings: Sequence[str] = ("observation", "history", "state")
+    s: Subject,
+    states: np.ndarray,
+    seats: np.ndarray | int,
+    encodings: Sequence[str] = ("observation", "history", "state"),
 ) -> Views:
     """What seats see of states: the mask and, of the given encodings, those that the game has; fresh arrays."""
     batch = Batch(s.game, s.options, len(states))
