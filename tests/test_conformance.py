@@ -85,7 +85,7 @@ def test_random_play(env_id: str, options: dict[str, Any]) -> None:
 @every_id
 def test_many_games(env_id: str) -> None:
     """A thousand games; fewer of long ones, such as matches."""
-    testing.check_play(env_id, games=min(1000, sized(3000, env_id)))
+    testing.check_play(env_id, games=min(1000, sized(1500, env_id)))
 
 
 @pytest.mark.long
