@@ -12,7 +12,7 @@ import numpy as np
 from shukh_facts import TABLE_FACTS as SHUKH_TABLE_FACTS
 from shukh_facts import around, cards, from_here, one
 
-from cardgym.games.shukh import CARDS, SEATS
+from cardgym.games.shukh import SEATS
 from cardgym.games.shukh_table_state import DEAL, DEBTS, PILE, UNSWEPT
 from cardgym.testing import Fact
 
@@ -141,21 +141,19 @@ DEAL_FACTS: dict[str, Fact] = {
 """What a deal by the players adds."""
 
 
-def knows(s: Any, seat: int, card: int) -> bool:
-    """TM-15: does a perfect memory know the place of this card, by sight or by elimination?"""
-    if s.known[card] >> seat & 1:
-        return True
-    unsure = [c for c in range(CARDS) if s.origin[c] == s.origin[card] and not s.known[c] >> seat & 1]
-    return len({int(s.place[c]) for c in unsure}) == 1
+def unsure(s: Any, seat: int) -> list[int]:
+    """TM-15: the cards whose place a perfect memory does not know, neither by sight nor by elimination."""
+    unseen = np.flatnonzero((s.known >> seat & 1) == 0).tolist()
+    return [c for c in unseen if len({int(s.place[d]) for d in unseen if s.origin[d] == s.origin[c]}) > 1]
 
 
 def true_known(s: Any, seat: int) -> Any:
     """The cards of the others' hands and piles that the seat can name."""
-    found = []
+    found, hidden = [], unsure(s, seat)
     for i in range(s.seats):
         for place in ((seat + i) % s.seats, PILE + (seat + i) % s.seats):
             if place != seat:
-                found.append(tuple(c for c in cards(s.place == place) if knows(s, seat, c)))
+                found.append(tuple(c for c in cards(s.place == place) if c not in hidden))
     return tuple(found)
 
 
@@ -168,10 +166,10 @@ def read_known(p: Parts) -> Any:
 
 def true_unknown(s: Any, seat: int) -> Any:
     """The other cards, each with who was dealt it, and how many of them are where."""
-    unsure = [c for c in range(CARDS) if 0 <= s.place[c] < PILE + SEATS and s.phase != DEAL and not knows(s, seat, c)]
-    whose = tuple((c, from_here(s, seat, s.origin[c])) for c in unsure)
+    hidden = [c for c in unsure(s, seat) if 0 <= s.place[c] < PILE + SEATS and s.phase != DEAL]
+    whose = tuple((c, from_here(s, seat, s.origin[c])) for c in hidden)
     counts = np.zeros((int(s.seats), int(s.seats)), int)
-    for c in unsure:
+    for c in hidden:
         owner = s.place[c] if s.place[c] < SEATS else s.place[c] - PILE
         counts[from_here(s, seat, s.origin[c]), from_here(s, seat, owner)] += 1
     return whose, tuple(counts.ravel().tolist())

@@ -167,6 +167,24 @@ O_IDLE, O_SEATS = _AT["idle"], _AT["turn"]  # from O_SEATS on the places of part
 PER_SEAT = 5  # parts with one number per seat that stand before `hands`
 
 
+def card_starts(players: int, observer: int, places: int) -> np.ndarray:
+    """Where the parts of an observation begin in which the cards of a place are 1, int64, shape (places,), -1 none."""
+    starts = np.full(places, -1, np.int64)
+    starts[DISCARD] = O_DISCARD
+    hands = O_SEATS + PER_SEAT * players
+    for i in range(players):
+        seat = (observer + i) % players
+        starts[seat] = O_HAND if i == 0 else hands + CARDS * (i - 1)
+        starts[LAID + seat] = hands + CARDS * (players - 1 + i)
+    return starts
+
+
+CARD_STARTS = np.zeros((SEATS + 1, SEATS, ABSENT + 1), np.int64)
+for _players in range(2, SEATS + 1):
+    for _observer in range(_players):
+        CARD_STARTS[_players, _observer] = card_starts(_players, _observer, ABSENT + 1)
+
+
 # --- The deal --------------------------------------------------------------------------------
 
 
@@ -578,7 +596,8 @@ def _pay(s):
 
 @helper
 def observe(s, seat, out):
-    observe_cards(s, int(seat), out, s.memory == 0 or others_holding(s, seat) <= 1)
+    knows_hands = s.memory == 0 or others_holding(s, seat) <= 1
+    observe_cards(s, int(seat), out, knows_hands, CARD_STARTS[int(s.seats), int(seat)])
 
 
 @helper
@@ -591,27 +610,25 @@ def others_holding(s, seat):
 
 
 @helper
-def observe_cards(s, seat, out, knows_hands):
-    """Writes the parts of :func:`layouts_for`; the other hands if the observer knows them."""
+def observe_cards(s, seat, out, knows_hands, starts):
+    """Writes zeros and the parts of :func:`layouts_for`; the other hands if the observer knows them.
+
+    ``starts`` says for each place where the part of its cards begins, as :func:`card_starts` does.
+    """
     place, seats = s.place, int(s.seats)
     hands = O_SEATS + PER_SEAT * seats
-    laid = hands + CARDS * (seats - 1)
-    for c in range(CARDS):
-        out[O_HAND + c] = place[c] == seat
-    for c in range(CARDS):
-        out[O_DISCARD + c] = place[c] == DISCARD
-    for i in range(O_ORDER, hands):
+    for i in range(len(out)):
         out[i] = 0
-    for i in range(laid, laid + CARDS * seats):
-        out[i] = 0
+    for c in range(CARDS):
+        where = int(place[c])
+        start = starts[where]
+        if start >= 0 and (knows_hands or where >= SEATS or where == seat):
+            out[start + c] = 1
     if s.height > 0:
         out[O_TOP + int(s.kon[s.height - 1])] = 1
         out[O_BOTTOM + int(s.kon[0])] = 1
     for i in range(s.height):
-        card = int(s.kon[i])
-        owner = int(place[card]) - LAID
-        out[O_ORDER + card] = i + 1
-        out[laid + CARDS * ((owner - seat + seats) % seats) + card] = 1
+        out[O_ORDER + int(s.kon[i])] = i + 1
     limit = idle_limit(s)
     out[O_IDLE] = 0 if limit == 0 else 100 * int(s.idle) // limit
     if not s.over:
@@ -623,13 +640,8 @@ def observe_cards(s, seat, out, knows_hands):
         who = (seat + i) % seats
         out[O_SEATS + 3 * seats + i] = s.finish[who]
         out[O_SEATS + 4 * seats + i] = s.held[who]
-    for i in range(seats - 1):
-        who = (seat + 1 + i) % seats if knows_hands else -1  # no card lies there
-        row = hands + CARDS * i
-        for c in range(CARDS):
-            out[row + c] = place[c] == who
     if s.episode == 1:
-        points = laid + CARDS * seats
+        points = hands + CARDS * (2 * seats - 1)
         for i in range(seats):
             out[points + i] = s.scores[(seat + i) % seats]
         out[points + seats] = s.parties
@@ -645,7 +657,7 @@ def observed_size(s):
 
 @helper
 def reveal(s, out):
-    observe_cards(s, int(s.player), out, True)
+    observe_cards(s, int(s.player), out, True, CARD_STARTS[int(s.seats), int(s.player)])
 
 
 # --- Hidden cards anew -----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ from cardgym.games.shukh_table_state import (
     PICK_UP,
     PILE,
     PLAY,
+    PLAYED,
     PLAYED_DEAL,
     REACTING,
     REPAYING,
@@ -78,6 +80,23 @@ _TWO, _THREE = (
 )
 PILES_PER_SEAT = _THREE - _TWO
 PILES_AFTER = _TWO - 2 * PILES_PER_SEAT
+
+
+def _card_starts() -> np.ndarray:
+    """As :func:`cardgym.games.shukh.card_starts`; int64, shape (single party or match, players, observer, places)."""
+    starts = np.full((2, SEATS + 1, SEATS, PLAYED + 1), -1, np.int64)
+    for match, players in itertools.product((0, 1), range(2, SEATS + 1)):
+        layout = layouts_for(players, bool(match), False, False)["observation"]
+        for observer in range(players):
+            row = shukh.card_starts(players, observer, PLAYED + 1)
+            row[UNSWEPT] = layout.start("unswept")
+            for i in range(players):
+                row[PILE + (observer + i) % players] = layout.start("piles") + CARDS * i
+            starts[match, players, observer] = row
+    return starts
+
+
+CARD_STARTS = _card_starts()
 
 # --- Legal actions ---------------------------------------------------------------------------
 
@@ -191,21 +210,17 @@ def reveal(s, out):
         if i > 0:
             for c in range(CARDS):
                 out[hands + CARDS * (i - 1) + c] = place[c] == who
-    if s.deal != PLAYED_DEAL:
-        return
-    for c in range(CARDS):
-        out[end + c] = 0
-    if s.phase == DEAL:
+    if s.deal == PLAYED_DEAL and s.phase == DEAL:
         for i in range(number(s.drawn), number(s.deck)):
             out[end + number(s.order[i])] = i - number(s.drawn) + 1
 
 
 @helper
 def _observe(s, seat, out):
-    """Writes the parts of :func:`layouts_for` in order; returns where they end."""
+    """Writes the parts of :func:`layouts_for` in order, what is not 0 in them; returns where they end."""
     perfect = s.memory == PERFECT
     hands_open = perfect or s.phase == DEAL or _knows_by_elimination(s, seat)
-    shukh.observe_cards(s, seat, out, hands_open)
+    shukh.observe_cards(s, seat, out, hands_open, CARD_STARTS[int(s.episode), number(s.seats), seat])
     at = _observe_turn(s, seat, out, shukh.observed_size(s))
     at = _observe_act(s, seat, out, at)
     at = _observe_piles(s, seat, out, at)
@@ -231,8 +246,6 @@ def _wrapped(seat, seats):
 @helper
 def _one(out, at, seats, seat, who):
     """A one-hot part over the seats; returns where it ends."""
-    for i in range(seats):
-        out[at + i] = 0
     if who >= 0:
         out[at + _wrapped(number(who) - seat + seats, seats)] = 1
     return at + seats
@@ -248,8 +261,8 @@ def _per_seat(out, at, seats, seat, numbers):
 @helper
 def _kind(out, at, size, number):
     """A one-hot part over kinds that are numbered from 1, 0 for none."""
-    for i in range(size):
-        out[at + i] = number == i + 1
+    if number > 0:
+        out[at + number - 1] = 1
     return at + size
 
 
@@ -280,8 +293,8 @@ def _observe_act(s, seat, out, at):
     first, second = number(s.guilty[0]), number(s.guilty[1])
     actors = _kind(out, at, JUMPING, number(s.act))
     cards = actors + seats
-    for c in range(CARDS):
-        out[cards + c] = card == c
+    if card >= 0:
+        out[cards + card] = 1
     out[cards + CARDS] = s.slip
     asked = cards + CARDS + 1
     accusers = _kind(out, asked + 3 * seats, SIX, number(s.charge))
@@ -302,17 +315,10 @@ def _observe_act(s, seat, out, at):
 
 @helper
 def _observe_piles(s, seat, out, at):
-    place, seats = s.place, number(s.seats)
+    seats = number(s.seats)
     at = _one(out, at, seats, seat, s.closer)
     out[at] = s.gone
-    for c in range(CARDS):
-        out[at + 1 + c] = place[c] == UNSWEPT
     at = _per_seat(out, at + 1 + CARDS, seats, seat, s.piled)
-    for i in range(seats):
-        pile = PILE + _wrapped(seat + i, seats)
-        row = at + CARDS * i
-        for c in range(CARDS):
-            out[row + c] = place[c] == pile
     if s.phase == DEBTS and s.memory != PERFECT:  # face down
         for i in range(at, at + CARDS * seats):
             out[i] = 0
@@ -323,14 +329,14 @@ def _observe_piles(s, seat, out, at):
 def _observe_deal(s, seat, out, at):
     below, seats = s.below, number(s.seats)
     dealing = s.phase == DEAL
-    out[at] = s.deck - s.drawn if dealing else 0
     out[at + 1] = s.deals
-    at += 2
-    for i in range(seats):
-        out[at + i] = s.top[_wrapped(seat + i, seats)] + 1
-    at += seats
-    for c in range(CARDS):
-        out[at + c] = below[c] + 1
+    if dealing:  # the stacks are none afterwards
+        out[at] = s.deck - s.drawn
+        for i in range(seats):
+            out[at + 2 + i] = s.top[_wrapped(seat + i, seats)] + 1
+        for c in range(CARDS):
+            out[at + 2 + seats + c] = below[c] + 1
+    at += 2 + seats
     at = _per_seat(out, at + CARDS, seats, seat, s.debt)
     at = _per_seat(out, at, seats, seat, s.due)
     out[at] = max(int(s.to_pay), 0)
@@ -346,8 +352,6 @@ def _observe_secrets(s, seat, out, at):
     """
     seats = number(s.seats)
     end = at + _secrets_size(s)
-    for i in range(at, end):
-        out[i] = 0
     if s.secrets == 0:
         return end
     counts, piles = at + CARDS, _piles_at(s)
