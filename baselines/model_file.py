@@ -28,8 +28,11 @@ from cardgym.game import Game, Options
 FORMAT = 1
 """Version of the files; a file of another version is refused."""
 
-NEEDED = ("cardgym", "algorithm", "game", "options", "fingerprint", "canonical_suits", "hidden", "critic", "settings")
-"""Notes without which a file cannot be used."""
+NEEDED: dict[str, type] = {
+    "cardgym": str, "algorithm": str, "game": str, "options": dict, "fingerprint": str, "canonical_suits": bool,
+    "hidden": list, "critic": str, "settings": dict,
+}  # fmt: skip
+"""Notes without which a file cannot be used, with their types."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +122,15 @@ def load(path: str | Path, game: Game | None = None) -> Model:
     missing = [name for name in NEEDED if name not in about]
     if missing:
         raise InvalidRecord(f"{path}: its notes lack {', '.join(missing)}")
+    for name, kind in NEEDED.items():
+        if not isinstance(about[name], kind):
+            raise InvalidRecord(f"{path}: in its notes {name} is no {kind.__name__}: {about[name]!r:.80}")
     if game is not None and about["game"] != game.name:
         raise InvalidRecord(f"{path}: made for {about['game']!r}, not for {game.name!r}")
     try:
         own = cardgym.load_game(about["game"])
         options = own.options.of(**about["options"])
-    except CardGymError as error:
+    except (CardGymError, TypeError) as error:  # a name of an option need not even be a word
         raise InvalidRecord(f"{path}: made for a game that is not here: {error}") from error
     here = fingerprint(own, options)
     if about["fingerprint"] != here:
@@ -132,12 +138,21 @@ def load(path: str | Path, game: Game | None = None) -> Model:
             f"{path}: made with cardgym {about['cardgym']} for another observation or other actions of {own.name} "
             f"(fingerprint {about['fingerprint']}, here {here}); train it anew"
         )
-    network = Network(own, options, Shape(tuple(about["hidden"]), about["critic"]))
     try:
-        network.load_state_dict(found["weights"])
-    except RuntimeError as error:
+        network = _network(own, options, about, found["weights"])
+    except (CardGymError, RuntimeError, TypeError, AttributeError) as error:
         raise InvalidRecord(f"{path}: its weights do not fit its notes: {error}") from error
-    return Model(network.eval(), own, options, about, found["training"])
+    return Model(network, own, options, about, found["training"])
+
+
+def _network(game: Game, options: Options, about: Mapping[str, Any], weights: Mapping[str, torch.Tensor]) -> Network:
+    """The network that notes describe, with the weights."""
+    shape = Shape(tuple(about["hidden"]), about["critic"])
+    with torch.device("meta"):  # a try that takes no memory, whatever widths the notes tell
+        Network(game, options, shape).load_state_dict(weights)
+    network = Network(game, options, shape)
+    network.load_state_dict(weights)
+    return network.eval()
 
 
 def load_checkpoint(path: Path, game: Game, now: dict[str, Any], free: Sequence[str]) -> Model:

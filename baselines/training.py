@@ -27,7 +27,7 @@ from cardgym.baselines.agents import Agent, load_agent
 from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_table, write_json, write_records
 from cardgym.baselines.network import Network, NetworkAgent, Shape
 from cardgym.batch import Batch
-from cardgym.errors import CardGymError, InvalidOption
+from cardgym.errors import CardGymError, InvalidOption, suggest
 from cardgym.files import written_aside
 from cardgym.game import Game
 from cardgym.progress import Bar, shifted
@@ -46,14 +46,36 @@ def settings_from_file(kind: Callable[..., Kind], algorithm: str, game: str) -> 
 
     Raises:
         CardGymError: there is none for this game.
+        InvalidOption: it is no TOML, or holds an unknown setting or a value of a wrong type; the message names it.
     """
     name = f"{algorithm}_{game}.toml"
     file = resources.files("cardgym.configs") / name
     if not file.is_file():
         raise CardGymError(f"{game}: there is no configuration {name} in cardgym.configs")
-    values = tomllib.loads(file.read_text())
-    lists = {k: tuple(v) for k, v in values.items() if isinstance(v, list)}
-    return kind(game=game, **{**values, **lists})
+    try:
+        values = tomllib.loads(file.read_bytes().decode())
+    except (ValueError, RecursionError) as error:
+        raise InvalidOption(f"{name}: no TOML file: {error}") from error
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    defaults = vars(kind(game=game))
+    known = [k for k in defaults if k != "game"]
+    for setting, value in values.items():
+        if setting not in known:
+            raise InvalidOption(f"{name}: unknown setting {setting!r}.{suggest(setting, known)}")
+        if not _is_like(value, defaults[setting]):
+            raise InvalidOption(f"{name}: {setting}={value!r} is not of the type of its default, {defaults[setting]!r}")
+    return kind(game=game, **values)
+
+
+def _is_like(value: Any, default: Any) -> bool:
+    """Is a value of the type of its default?  A whole number does for any number, a path or nothing for None."""
+    if default is None:
+        return isinstance(value, str)
+    if isinstance(default, tuple):
+        return isinstance(value, tuple) and all(_is_like(v, default[0]) for v in value)
+    if isinstance(default, float):
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return type(value) is type(default)
 
 
 def command_line(kind: type[Kind], algorithm: str, train: Callable[[Kind, Console], Any]) -> None:

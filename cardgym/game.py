@@ -29,6 +29,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,7 +74,7 @@ class Options:
     reward_scale: float = option(1.0, "factor on every reward", low=0.0)
 
     @classmethod
-    def of(cls, **values: Any) -> Options:
+    def of(cls, /, **values: Any) -> Options:
         """Options with the given values, the rest at their defaults.
 
         Raises:
@@ -115,8 +116,10 @@ def _check_option(f: dataclasses.Field[Any], value: Any) -> None:
     beside = "".join(f" or {word!r}" for word in words)
     whole = not isinstance(f.default, float)
     numbers = (int, np.integer) if whole else (int, float, np.number)
-    if isinstance(value, bool) or not isinstance(value, numbers) or not np.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, numbers) or not abs(value) <= sys.float_info.max:
         raise InvalidOption(f"option {f.name}={value!r} is not a {'whole ' if whole else ''}number{beside}")
+    if whole and high is None:
+        high = np.iinfo(np.int32).max  # what its field in the state holds
     if (low is not None and value < low) or (high is not None and value > high):
         bounds = f"between {low} and {'any' if high is None else high}"
         raise InvalidOption(f"option {f.name}={value!r} is not {bounds}{beside}")

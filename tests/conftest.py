@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hypothesis
 import pytest
+
+# The same examples in every run, and no time limit on any: tests never time things.
+hypothesis.settings.register_profile("cardgym", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("cardgym")
 
 
 def pytest_configure(config: pytest.Config) -> None:
