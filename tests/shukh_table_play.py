@@ -249,6 +249,17 @@ def _play(states, spare, mask, seeds, policies, limit, found):
 legal_, apply_ = GAME.legal, GAME.apply
 
 
+@kernel("tests.shukh_table.violation", (shukh_table.__file__,))
+def _violation(states):
+    return zones(states[0])
+
+
+def violation(state: np.ndarray) -> str:
+    """What is wrong with a state, shape (1,), in itself; empty if nothing is."""
+    number = _violation(state)
+    return VIOLATIONS[number] if number else ""
+
+
 class Played(NamedTuple):
     """Finished games.
 

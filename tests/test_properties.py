@@ -14,6 +14,7 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from shukh_table_play import violation
 from test_shukh_invariants import check_zones
 
 import cardgym
@@ -165,7 +166,14 @@ def shukh_cards(s: np.void, players: int) -> None:
     check_zones(s.reshape(1), int(s["deck"]), players)
 
 
-CARDS = {"chouine": chouine_cards, "avinas": avinas_cards, "tarot": tarot_cards, "shukh": shukh_cards}
+def shukh_table_cards(s: np.void, players: int) -> None:
+    assert not violation(s.reshape(1))
+
+
+CARDS = {
+    "chouine": chouine_cards, "avinas": avinas_cards, "tarot": tarot_cards, "shukh": shukh_cards,
+    "shukh_table": shukh_table_cards,
+}  # fmt: skip
 """For a state of each game: every card is in one place, and they are as many as they should be."""
 
 
@@ -198,7 +206,10 @@ def shukh_result(play: Play, s: np.void, info: Mapping[str, Any]) -> None:
         assert all(rank == ranks.index(rank) + 1 for rank in ranks)  # S-17
 
 
-RESULTS = {"chouine": chouine_result, "avinas": avinas_result, "tarot": tarot_result, "shukh": shukh_result}
+RESULTS = {
+    "chouine": chouine_result, "avinas": avinas_result, "tarot": tarot_result, "shukh": shukh_result,
+    "shukh_table": shukh_result,
+}  # fmt: skip
 """For the end of each game: how its scores add up."""
 
 
