@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,13 +25,77 @@ def cards(words: str) -> list[int]:
     return [PACK_52.card(name) for name in words.split()]
 
 
-class Table:
-    """One game under way.
+class Party:
+    """One game of Shukh under way, lawful or at the table, moved and asked by names.
 
     Attributes:
         batch: the game as a batch of one.
         state: its state, a record of the batch.
     """
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch, self.state = batch, batch.states[0]
+
+    def lay_out(self, hands: Sequence[str], kon: Sequence[tuple[int, str]], out: Mapping[int, int]) -> None:
+        """Puts cards where they are wanted, those named nowhere into the discard.
+
+        Args:
+            hands: of the seats, names of cards.
+            kon: seat and card, from the bottom up.
+            out: finishing places of the seats that have left.
+        """
+        s = self.state
+        s["place"] = np.where(s["place"] == ABSENT, ABSENT, DISCARD)
+        s["held"], s["lying"], s["kon"], s["finish"], s["idle"] = 0, 0, -1, 0, 0
+        for seat, hand in enumerate(hands):
+            s["place"][cards(hand)] = seat
+            s["held"][seat] = len(cards(hand))
+        for i, (seat, name) in enumerate(kon):
+            s["kon"][i] = PACK_52.card(name)
+            s["place"][PACK_52.card(name)] = LAID + seat
+            s["lying"][seat] += 1
+        for seat, place in out.items():
+            s["finish"][seat] = place
+        s["height"], s["live"] = len(kon), len(hands) - len(out)
+
+    def play(self, *actions: str) -> Self:
+        """Takes actions one after the other, whoever is to act."""
+        for action in actions:
+            self.batch.step(np.array([self.batch.game.action_ids[action]]))
+        return self
+
+    def legal(self) -> set[str]:
+        """Names of the legal actions."""
+        return set(self.batch.game.legal_names(self.batch.mask[0]))
+
+    def hand(self, seat: int) -> set[str]:
+        return self.lying(seat)
+
+    @property
+    def discard(self) -> set[str]:
+        return self.lying(DISCARD)
+
+    @property
+    def kon(self) -> list[str]:
+        """Names of its cards from the bottom up."""
+        return [PACK_52.names[c] for c in self.state["kon"][: self.state["height"]]]
+
+    @property
+    def turn(self) -> int:
+        """Who decides."""
+        return int(self.batch.players[0])
+
+    @property
+    def places(self) -> list[int]:
+        """In which the seats finished, 0 for those that play on."""
+        return [int(p) for p in self.state["finish"][: self.batch.seats]]
+
+    def lying(self, place: int) -> set[str]:
+        return {PACK_52.names[c] for c in np.flatnonzero(self.state["place"] == place)}
+
+
+class Table(Party):
+    """A lawful party, in the middle."""
 
     def __init__(
         self,
@@ -42,7 +106,7 @@ class Table:
         idle: int = 0,
         **options: Any,
     ) -> None:
-        """Sets up a position in the middle of a party; cards named nowhere are in the discard.
+        """Sets up the position; cards named nowhere are in the discard.
 
         Args:
             *hands: of the seats, names of cards.
@@ -52,70 +116,24 @@ class Table:
             idle: turns since the last discard.
             **options: rule options but the number of players.
         """
-        self.batch = Batch(GAME, GAME.options.of(players=len(hands), **options))
+        super().__init__(Batch(GAME, GAME.options.of(players=len(hands), **options)))
         self.batch.reset([0])
-        self.state = self.batch.states[0]
-        s = self.state
-        s["place"] = np.where(s["place"] == ABSENT, ABSENT, DISCARD)
-        s["held"], s["lying"], s["kon"] = 0, 0, -1
-        for seat, hand in enumerate(hands):
-            s["place"][cards(hand)] = seat
-            s["held"][seat] = len(cards(hand))
-        for i, (seat, name) in enumerate(kon):
-            s["kon"][i] = PACK_52.card(name)
-            s["place"][PACK_52.card(name)] = LAID + seat
-            s["lying"][seat] += 1
-        for seat, place in (out or {}).items():
-            s["finish"][seat] = place
-        s["height"], s["player"], s["idle"] = len(kon), turn, idle
-        s["live"] = len(hands) - len(out or {})
+        self.lay_out(hands, kon, out or {})
+        self.state["player"], self.state["idle"] = turn, idle
         self.batch.refresh(0)
-
-    def legal(self) -> set[str]:
-        """Names of the legal actions."""
-        return set(GAME.legal_names(self.batch.mask[0]))
-
-    def play(self, *actions: str) -> Table:
-        """Takes actions one after the other, whoever is to act."""
-        for action in actions:
-            self.batch.step(np.array([GAME.action_ids[action]]))
-        return self
-
-    def hand(self, seat: int) -> set[str]:
-        return self._lying(seat)
 
     def laid(self, seat: int) -> set[str]:
         """Cards of a seat in the kon."""
-        return self._lying(LAID + seat)
-
-    @property
-    def discard(self) -> set[str]:
-        return self._lying(DISCARD)
-
-    @property
-    def kon(self) -> list[str]:
-        """Names of its cards from the bottom up."""
-        return [PACK_52.names[c] for c in self.state["kon"][: self.state["height"]]]
-
-    @property
-    def turn(self) -> int:
-        return int(self.batch.players[0])
+        return self.lying(LAID + seat)
 
     @property
     def over(self) -> bool:
         return bool(self.batch.over[0])
 
     @property
-    def places(self) -> list[int]:
-        return [int(p) for p in self.state["finish"][: self.batch.seats]]
-
-    @property
     def rewards(self) -> list[float]:
         """Of the last decision, by seat."""
         return [float(r) for r in self.batch.rewards[0, : self.batch.seats]]
-
-    def _lying(self, place: int) -> set[str]:
-        return {PACK_52.names[c] for c in np.flatnonzero(self.state["place"] == place)}
 
 
 @kernel("tests.shukh.deal_out", (shukh.__file__,))
@@ -156,14 +174,16 @@ def dealt(stock: str, shuffler: int, players: int, deck: int = 36, whole: bool =
 
 def stacks(state: np.ndarray) -> list[list[str]]:
     """Each seat's stack at the end of the deal, from the bottom up."""
-    found = []
-    for seat in range(int(state["seats"])):
-        stack, card = [], int(state["top"][seat])
-        while card >= 0:
-            stack.append(PACK_52.names[card])
-            card = int(state["below"][card])
-        found.append(stack[::-1])
-    return found
+    return [stack_of(state, seat) for seat in range(int(state["seats"]))]
+
+
+def stack_of(state: np.ndarray, seat: int) -> list[str]:
+    """A seat's stack in the deal, from the bottom up."""
+    stack, card = [], int(state["top"][seat])
+    while card >= 0:
+        stack.append(PACK_52.names[card])
+        card = int(state["below"][card])
+    return stack[::-1]
 
 
 def games(n: int, seed: int, encodings: Sequence[str] = ("observation",), **options: Any) -> Batch:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from shukh_positions import PACKS, cards
+from shukh_positions import PACKS, Party, cards, stack_of
 
 from cardgym.batch import Batch
 from cardgym.cards import PACK_52
 from cardgym.games import shukh_table
-from cardgym.games.shukh import ABSENT, DISCARD, LAID
 from cardgym.games.shukh_table import GAME
 from cardgym.games.shukh_table_state import CHATTING, DEBTS, PILE, PLAY, STAGES, TURN, UNSWEPT
 from cardgym.kernel import kernel
@@ -26,31 +25,27 @@ def _advance(states):  # type: ignore[no-untyped-def]
         shukh_table._advance(states[i])
 
 
-class Game:
+class Game(Party):
     """One game under way, everybody attentive and nothing left to chance unless options say so.
 
     Attributes:
-        batch: the game as a batch of one.
-        state: its state, a record of the batch.
         penalties: how many penalty cards each seat was paid.
     """
 
     def __init__(self, players: int, **options: Any) -> None:
         chance = {"attention": 1.0, "chatter": 0.0, "slip_probability": 0.0}
-        self.batch = Batch(GAME, GAME.options.of(players=players, **{**chance, **options}))
+        super().__init__(Batch(GAME, GAME.options.of(players=players, **{**chance, **options})))
         self.batch.reset([0], options={"shuffler": 0})
-        self.state = self.batch.states[0]
         self.penalties: Counter[int] = Counter()
 
-    def play(self, *actions: str) -> Any:
-        """Takes actions one after the other, whoever is to act."""
+    def play(self, *actions: str) -> Self:
         for action in actions:
             if self.stage == "pay":
                 self.penalties[int(self.state["guilty"][0])] += 1
-            self.batch.step(np.array([ID[action]]))
+            super().play(action)
         return self
 
-    def settle(self, **wanted: str | Mapping[int, str]) -> Any:
+    def settle(self, **wanted: str | Mapping[int, str]) -> Self:
         """Goes on until somebody is on turn.
 
         Args:
@@ -67,7 +62,7 @@ class Game:
             self.play(action)
         return self
 
-    def act(self, *actions: str, **wanted: str | Mapping[int, str]) -> Any:
+    def act(self, *actions: str, **wanted: str | Mapping[int, str]) -> Self:
         """Acts that nobody minds, and a last one to which the others react as wanted."""
         for action in actions[:-1]:
             self.play(action)
@@ -75,47 +70,21 @@ class Game:
                 self.settle()
         return self.play(actions[-1]).settle(**wanted)
 
-    def legal(self) -> set[str]:
-        return set(GAME.legal_names(self.batch.mask[0]))
-
     @property
     def stage(self) -> str:
         """What is to be decided."""
         return "over" if self.batch.over[0] else STAGES[self.state["stage"] - 1]
 
-    @property
-    def turn(self) -> int:
-        """Who decides."""
-        return int(self.batch.players[0])
-
-    @property
-    def kon(self) -> list[str]:
-        return [PACK_52.names[c] for c in self.state["kon"][: self.state["height"]]]
-
-    def hand(self, seat: int) -> set[str]:
-        return self._lying(seat)
-
     def pile(self, seat: int) -> set[str]:
-        return self._lying(PILE + seat)
-
-    @property
-    def discard(self) -> set[str]:
-        return self._lying(DISCARD)
+        return self.lying(PILE + seat)
 
     @property
     def unswept(self) -> set[str]:
-        return self._lying(UNSWEPT)
-
-    @property
-    def places(self) -> list[int]:
-        return self.state["finish"][: self.batch.seats].tolist()
+        return self.lying(UNSWEPT)
 
     def seen(self, seat: int) -> dict[str, Any]:
         """What a seat observes, part by part."""
         return self.batch.layouts["observation"].describe(self.batch.views(np.array([seat])).observation[0])
-
-    def _lying(self, place: int) -> set[str]:
-        return {PACK_52.names[c] for c in np.flatnonzero(self.state["place"] == place)}
 
 
 class Table(Game):
@@ -148,25 +117,14 @@ class Table(Game):
         """
         super().__init__(len(hands), **{"deal": "engine" if debts is None else "played", **options})
         s = self.state
-        s["place"] = np.where(s["place"] == ABSENT, ABSENT, DISCARD)
-        s["held"], s["lying"], s["kon"], s["piled"], s["idle"] = 0, 0, -1, 0, 0
-        for seat, hand in enumerate(hands):
-            s["place"][cards(hand)] = seat
-            s["held"][seat] = len(cards(hand))
-        for i, (seat, name) in enumerate(kon):
-            s["kon"][i] = PACK_52.card(name)
-            s["place"][PACK_52.card(name)] = LAID + seat
-            s["lying"][seat] += 1
+        self.lay_out(hands, kon, out or {})
+        s["piled"] = 0
         for seat, pile in (piles or {}).items():
             s["place"][cards(pile)] = PILE + seat
             s["piled"][seat] = len(cards(pile))
         if unswept is not None:
             s["closer"], s["unswept"] = unswept[0], len(cards(unswept[1]))
             s["place"][cards(unswept[1])] = UNSWEPT
-        s["finish"] = 0
-        for seat, place in (out or {}).items():
-            s["finish"][seat] = place
-        s["height"], s["live"] = len(kon), len(hands) - len(out or {})
         s["player"] = s["turn"] = turn
         s["fresh"], s["stage"], s["phase"], s["opener"] = 0, TURN, PLAY, 0
         s["safe"] = s["live"] == 2
@@ -200,8 +158,4 @@ class Deal(Game):
 
     def stack(self, seat: int) -> list[str]:
         """A stack from the bottom up."""
-        found, card = [], int(self.state["top"][seat])
-        while card >= 0:
-            found.append(PACK_52.names[card])
-            card = int(self.state["below"][card])
-        return found[::-1]
+        return stack_of(self.state, seat)
