@@ -207,13 +207,13 @@ def test_arguments_of_the_environments(share: int) -> None:
         "threads": [],
         "autoreset_mode": ["NextStep", "SameStep", "Disabled"],
     }
-    small = {"num_envs": 5000, "threads": 64}  # more is good input, which only a large machine can serve
+    small = {"num_envs": 300, "threads": 8}  # more is good input, which only a large machine can serve
     for _ in range(100 * share):
         game_name = draw.choice(names) if draw.random() < 0.8 else odd_word(draw, names)
         given = {n: odd_value(draw, words[n]) for n in draw.sample(sorted(words), draw.randrange(1, 3))}
         if any(_is_number(given.get(name)) and given[name] > most for name, most in small.items()):
             continue
-        if given.get("render_mode") == "human":  # a window
+        if str(given.get("render_mode")) == "human":  # a window
             continue
         make: Any = CardVectorEnv if {"num_envs", "threads", "autoreset_mode"} & given.keys() else CardEnv
         made = tried((game_name, given), make, game_name, **given)
