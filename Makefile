@@ -17,7 +17,7 @@ TYPED := build/typed
 SCRIPTS := $(wildcard benchmarks/*.py docs/*.py examples/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv train test lint types tests check-long bench docs docs-links docs-pages wheel clean
+.PHONY: help venv train test lint types tests check-long mutants bench docs docs-links docs-pages wheel clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -59,6 +59,9 @@ $(VENV)/.doors: $(STAMP)
 
 check-long: venv $(VENV)/.doors ## every test, the slow ones too, those of other libraries among them
 	$(BIN)/pytest -m "long or not long" $(ARGS)
+
+mutants: venv ## count which mistakes in the rules of GAME its tests notice; more flags in ARGS
+	$(BIN)/python tests/mutants.py $(GAME) $(ARGS)
 
 bench: venv ## measure speed, write the table into docs/benchmarks.md
 	$(BIN)/python benchmarks/speed.py --out runs/bench --docs docs/benchmarks.md $(ARGS)

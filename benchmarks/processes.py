@@ -74,10 +74,10 @@ def _measure_memory(env_id: str, games: int) -> dict[str, Any]:
     arrays = {id(v): v for holder in (envs, envs.batch) for v in vars(holder).values() if isinstance(v, np.ndarray)}
     state = envs.batch.states
     buffers = (sum(a.nbytes for a in arrays.values()) - state.nbytes) / games
-    return {"state": state.dtype.itemsize, "buffers": buffers, "rss": _peak()}
+    return {"state": state.dtype.itemsize, "buffers": buffers, "rss": peak()}
 
 
-def _peak() -> float:
+def peak() -> float:
     """Peak resident memory of this process in MiB."""
     status = Path("/proc/self/status")
     if status.exists():  # Linux: what `resource` gives there starts at the peak of the parent process

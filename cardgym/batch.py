@@ -254,7 +254,7 @@ class Batch:
         if isinstance(encodings, str) or not isinstance(encodings, Iterable):
             raise InvalidOption(f"encodings={encodings!r} is no sequence of names, such as ('observation', 'history')")
         for name in encodings:
-            if name not in self.layouts:
+            if not isinstance(name, str) or name not in self.layouts:
                 raise InvalidOption(f"{game.name} has no encoding {name!r}; it has {', '.join(self.layouts)}")
         self.num_games, self.threads = checked_count("num_games", num_games), checked_count("threads", threads)
         self.encodings = tuple(n for n in ENCODINGS if n == "observation" or n in encodings)
@@ -333,7 +333,10 @@ class Batch:
         )  # fmt: skip
 
     def _checked(self, actions: Any, rows: np.ndarray) -> np.ndarray:
-        actions = np.asarray(actions)
+        try:
+            actions = np.asarray(actions)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise InvalidAction(f"{self.game.name}: expected {len(rows)} integer actions: {error}") from error
         if actions.dtype.kind not in "iu" or actions.shape != rows.shape:
             raise InvalidAction(
                 f"{self.game.name}: expected {len(rows)} integer actions, got {actions.dtype} of shape {actions.shape}"

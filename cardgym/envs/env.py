@@ -84,7 +84,8 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         """
         self.game = cardgym.load_game(game) if isinstance(game, str) else game
         self.options = self.game.options.of(**options)
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+        modes = self.metadata["render_modes"]
+        if render_mode is not None and not (isinstance(render_mode, str) and render_mode in modes):
             raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi', 'human', 'rgb_array'")
         if render_mode in ("human", "rgb_array"):
             from cardgym.render import picture
@@ -92,7 +93,8 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             picture.checked_size(render_size)
         self.batch = Batch(self.game, self.options, 1, encodings)
         self.num_seats = self.batch.seats
-        if view not in ("player", "all") and (isinstance(view, bool) or view not in range(self.num_seats)):
+        seat = isinstance(view, (int, np.integer)) and not isinstance(view, bool) and view in range(self.num_seats)
+        if not seat and not (isinstance(view, str) and view in ("player", "all")):
             raise InvalidOption(f"view={view!r} is not 'player', 'all' or a seat from 0 to {self.num_seats - 1}")
         self.view = view
         self.render_mode = render_mode

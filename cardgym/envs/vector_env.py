@@ -82,7 +82,8 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
         """
         self.game = cardgym.load_game(game) if isinstance(game, str) else game
         self.options = self.game.options.of(**options)
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+        modes = self.metadata["render_modes"]
+        if render_mode is not None and not (isinstance(render_mode, str) and render_mode in modes):
             raise InvalidOption(f"render_mode={render_mode!r} is not one of None, 'ansi', 'rgb_array'")
         if render_mode == "rgb_array":
             from cardgym.render import picture
@@ -90,7 +91,7 @@ class CardVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray
             picture.checked_size(render_size)
         self.render_mode, self.render_size = render_mode, render_size
         modes = [mode.value for mode in AutoresetMode]
-        if autoreset_mode not in (*AutoresetMode, *modes):
+        if not isinstance(autoreset_mode, str | AutoresetMode) or autoreset_mode not in (*AutoresetMode, *modes):
             raise InvalidOption(f"autoreset_mode={autoreset_mode!r} is not one of {', '.join(map(repr, modes))}")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc]

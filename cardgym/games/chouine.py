@@ -368,7 +368,7 @@ def _legal_announcements(s, seat, held, playable, mask):
         brisques = 0
         for c in range(CARDS):
             brisques += (held >> c) & 1
-        mask[QUINTE] = brisques == HAND and playable != 0
+        mask[QUINTE] = brisques == HAND
 
 
 # --- One decision ----------------------------------------------------------------------------
