@@ -8,7 +8,7 @@ environment too (a batch of one) goes through it, so there is one way to step a 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -251,13 +251,17 @@ class Batch:
         self.game = game
         self.options = options if options is not None else game.options()
         self.layouts = game.layouts(self.options)
-        if isinstance(encodings, str) or not isinstance(encodings, Iterable):
+        try:
+            wanted = () if isinstance(encodings, str) else tuple(encodings)
+        except TypeError:  # no iterable, or an array of no dimension, which only seems to be one
+            wanted = ()
+        if not wanted and not isinstance(encodings, (tuple, list)):
             raise InvalidOption(f"encodings={encodings!r} is no sequence of names, such as ('observation', 'history')")
-        for name in encodings:
+        for name in wanted:
             if not isinstance(name, str) or name not in self.layouts:
                 raise InvalidOption(f"{game.name} has no encoding {name!r}; it has {', '.join(self.layouts)}")
         self.num_games, self.threads = checked_count("num_games", num_games), checked_count("threads", threads)
-        self.encodings = tuple(n for n in ENCODINGS if n == "observation" or n in encodings)
+        self.encodings = tuple(n for n in ENCODINGS if n == "observation" or n in wanted)
         self.seats = game.seats(self.options)
         self.states = np.zeros(num_games, game.dtype)
         self._kernels = kernels(game)

@@ -58,8 +58,8 @@ FACTS_OF: dict[str, Callable[[dict[str, Any]], dict[str, testing.Fact]]] = {
 
 
 def sized(games: int, env_id: str, options: dict[str, Any] | None = None) -> int:
-    """As many games as take about as long as ``games`` short ones for two players; one at least."""
-    return max(1, games * SHORT // _work(env_id, tuple((options or {}).items())))
+    """As many games as take about as long as ``games`` short ones for two players; two at least."""
+    return max(2, games * SHORT // _work(env_id, tuple((options or {}).items())))
 
 
 SHORT = 80  # decisions in a short game times its players
