@@ -149,7 +149,7 @@ def _network(game: Game, options: Options, about: Mapping[str, Any], weights: Ma
     """The network that notes describe, with the weights."""
     shape = Shape(tuple(about["hidden"]), about["critic"])
     with torch.device("meta"):  # a try that takes no memory, whatever widths the notes tell
-        Network(game, options, shape).load_state_dict(weights)
+        Network(game, options, shape).load_state_dict(weights, assign=True)
     network = Network(game, options, shape)
     network.load_state_dict(weights)
     return network.eval()

@@ -53,8 +53,7 @@ def mixed_use(game: str, minutes: float) -> Callable[[float], None]:
 
 def one_round(game: str, seed: int, generator: np.random.Generator) -> None:
     """A single environment with a clone and drawings, and a vector environment, from making to closing."""
-    kwargs = {"render_mode": "ansi", "encodings": tuple(Batch(cardgym.load_game(game)).layouts)}
-    env = CardEnv(game, **kwargs)
+    env = CardEnv(game, render_mode="ansi", encodings=tuple(Batch(cardgym.load_game(game)).layouts))
     env.reset(seed=seed)
     for move in range(60):
         if env.batch.over[0]:

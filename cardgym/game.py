@@ -104,6 +104,11 @@ class Options:
         return numbers
 
 
+def _is_finite(number: Any) -> bool:
+    """Also of whole numbers of any length, which ``math.isfinite`` does not take."""
+    return bool(abs(number) <= sys.float_info.max)
+
+
 def _check_option(f: dataclasses.Field[Any], value: Any) -> None:
     choices, low, high, words = (f.metadata[k] for k in ("choices", "low", "high", "words"))
     if choices is not None:
@@ -116,7 +121,7 @@ def _check_option(f: dataclasses.Field[Any], value: Any) -> None:
     beside = "".join(f" or {word!r}" for word in words)
     whole = not isinstance(f.default, float)
     numbers = (int, np.integer) if whole else (int, float, np.number)
-    if isinstance(value, bool) or not isinstance(value, numbers) or not abs(value) <= sys.float_info.max:
+    if isinstance(value, bool) or not isinstance(value, numbers) or not _is_finite(value):
         raise InvalidOption(f"option {f.name}={value!r} is not a {'whole ' if whole else ''}number{beside}")
     if whole and high is None:
         high = np.iinfo(np.int32).max  # what its field in the state holds
