@@ -435,5 +435,10 @@ def test_a_foreign_error_and_a_hang_are_found(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(AssertionError, match=r"ZeroDivisionError.*: 'one by nothing'"):
         tried("one by nothing", lambda: 1 // 0)
     monkeypatch.setattr(signal, "alarm", lambda seconds: signal.setitimer(signal.ITIMER_REAL, 0.05 * bool(seconds)))
+
+    def endless() -> None:
+        while True:  # in Python, not inside a C function, so that a signal gets through
+            pass
+
     with pytest.raises(pytest.fail.Exception, match="hangs: 'for ever'"):
-        tried("for ever", all, itertools.repeat(True))
+        tried("for ever", endless)
