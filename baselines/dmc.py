@@ -142,7 +142,7 @@ class Learner(training.Learner):
                 with precision_context(s.precision, s.device):
                     values = self.network.logits(observation)
                 loss = (values.gather(1, action[:, None]).squeeze(1) - gain).square().mean()
-                self.descend(loss)
+                self.descend((loss,))
                 total += loss.detach()
         return float(total) / (s.epochs * parts)
 

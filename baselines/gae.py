@@ -1,4 +1,4 @@
-"""Compiled parts of self-play training: advantages per seat, and the drawing of masked actions.
+"""Compiled parts of self-play training: advantages per seat, drawing of masked actions, the loss and its gradient.
 
 In self-play the games advance one decision at a time, whoever is to act, so consecutive rows belong to different
 seats with opposed interests.  Each (game, seat) therefore has a trajectory of its own: the next decision *of the same
@@ -137,3 +137,115 @@ def draw(logits: np.ndarray, mask: np.ndarray, generator: np.random.Generator) -
     log_probabilities = np.empty(len(mask), np.float32)
     _draw(logits, mask, generator.random(len(mask)), chosen, log_probabilities)
     return chosen, log_probabilities
+
+
+@kernel("core.ppo_loss")
+def _loss(
+    logits, values, mask, action, old, advantage, target, reference, clip, value_weight, entropy_weight,
+    reference_weight, gradients, value_gradients, sums,
+):  # fmt: skip
+    n, actions = mask.shape
+    mean = 0.0
+    for i in range(n):
+        mean += advantage[i]
+    mean /= n
+    variance = 0.0
+    for i in range(n):
+        variance += (advantage[i] - mean) ** 2
+    spread = np.sqrt(variance / n) + 1e-8
+    log_p = np.zeros(actions)
+    p = np.zeros(actions)
+    for i in range(n):
+        largest = -np.inf
+        for a in range(actions):
+            if mask[i, a]:
+                largest = max(largest, float(logits[i, a]))
+        total = 0.0
+        for a in range(actions):
+            if mask[i, a]:
+                log_p[a] = float(logits[i, a]) - largest
+                p[a] = np.exp(log_p[a])
+                total += p[a]
+        log_total = np.log(total)
+        entropy = 0.0
+        divergence = 0.0
+        for a in range(actions):
+            if mask[i, a]:
+                log_p[a] -= log_total
+                p[a] /= total
+                entropy -= p[a] * log_p[a]
+                if reference_weight > 0.0:
+                    divergence += p[a] * (log_p[a] - reference[i, a])
+        gain = (advantage[i] - mean) / spread
+        log_ratio = min(max(log_p[action[i]] - old[i], -60.0), 60.0)  # wide enough, and its exponential is finite
+        ratio = np.exp(log_ratio)
+        bounded = min(max(ratio, 1.0 - clip), 1.0 + clip)
+        # Beyond the bound that the advantage pushes towards, the loss is flat.
+        push = ratio * gain if ratio * gain < bounded * gain or ratio == bounded else 0.0
+        for a in range(actions):
+            gradients[i, a] = 0.0
+            if mask[i, a]:
+                slope = push * p[a] + entropy_weight * p[a] * (log_p[a] + entropy)
+                if a == action[i]:
+                    slope -= push
+                if reference_weight > 0.0:
+                    slope += reference_weight * p[a] * (log_p[a] - reference[i, a] - divergence)
+                gradients[i, a] = slope / n
+        error = float(values[i]) - target[i]
+        value_gradients[i] = 2.0 * value_weight * error / n
+        sums[0] -= min(ratio * gain, bounded * gain) / n
+        sums[1] += error * error / n
+        sums[2] += entropy / n
+        sums[3] += (ratio - 1.0 - log_ratio) / n
+        sums[4] += (abs(ratio - 1.0) > clip) / n
+        sums[5] += divergence / n
+
+
+LOSSES = ("policy_loss", "value_loss", "entropy", "kl", "clipped", "reference_kl")
+"""What :func:`loss` reports, each a mean over the decisions."""
+
+NO_REFERENCE = np.zeros((0, 0), np.float32)
+
+
+def loss(
+    logits: np.ndarray,
+    values: np.ndarray,
+    mask: np.ndarray,
+    action: np.ndarray,
+    old: np.ndarray,
+    advantage: np.ndarray,
+    target: np.ndarray,
+    reference: np.ndarray | None,
+    clip: float,
+    value_weight: float,
+    entropy_weight: float,
+    reference_weight: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The loss of PPO with its gradient, in closed form and one pass, in place of some sixty small operations.
+
+    The loss is that of equation 9 of J. Schulman et al. (arXiv 1707.06347), advantages brought to mean 0 and
+    deviation 1, plus a penalty on the KL divergence from a reference policy.  Only legal actions are looked at, so
+    logits of the others may be anything.
+
+    Args:
+        logits: float32, shape (n, actions).
+        values: float32, shape (n,).
+        mask: legal actions, at least one in each row, int8, shape (n, actions).
+        action: taken, int64, shape (n,).
+        old: log-probability of it when it was taken, float32, shape (n,).
+        advantage, target: float32, shape (n,).
+        reference: log-probabilities of the reference policy, float32, shape (n, actions); None without one.
+        clip: range of the probability ratio.
+        value_weight, entropy_weight, reference_weight: weights of the terms.
+
+    Returns:
+        Gradients by logits and by values, float32, in their shapes, and the terms named in :data:`LOSSES`, float64.
+    """
+    gradients, value_gradients = np.empty_like(logits), np.empty_like(values)
+    sums = np.zeros(len(LOSSES))
+    other = NO_REFERENCE if reference is None else reference
+    _loss(
+        logits, values, mask, action, old, advantage, target, other, clip, value_weight, entropy_weight,
+        reference_weight, gradients, value_gradients, sums,
+    )  # fmt: skip
+    return gradients, value_gradients, sums

@@ -84,7 +84,20 @@ class Network(nn.Module):
 
     def logits(self, observation: torch.Tensor) -> torch.Tensor:
         """One number per action, float32, shape (n, actions), for int8 observations, shape (n, size)."""
-        return self._head(self.policy, self.body(_numbers(observation)))
+        return self._head(self.policy, self.body(self.seen(observation)))
+
+    def seen(self, observation: torch.Tensor) -> torch.Tensor:
+        """What the first layer takes of observations: floating point in the precision in use, shape (n, size).
+
+        Args:
+            observation: int8, shape (n, size); what this method has given already stays as it is.
+        """
+        return _numbers(self.body[0], observation)
+
+    def watched(self, state: torch.Tensor) -> torch.Tensor:
+        """As :meth:`seen`, for the privileged encoding of ``critic="state"``."""
+        assert isinstance(self.critic, nn.Sequential)
+        return _numbers(self.critic[0], state)
 
     def forward(
         self, observation: torch.Tensor, state: torch.Tensor | None = None
@@ -92,12 +105,12 @@ class Network(nn.Module):
         """Logits, shape (n, actions), and values, shape (n,), float32.
 
         Args:
-            observation: int8, shape (n, size).
-            state: the privileged encoding, int8, for ``critic="state"``.
+            observation: int8, or what :meth:`seen` made of it, shape (n, size).
+            state: the privileged encoding, int8, or what :meth:`watched` made of it, for ``critic="state"``.
         """
-        seen = _numbers(observation)
+        seen = self.seen(observation)
         hidden = self.body(seen)
-        watched = hidden if self.critic is None else self.critic(seen if state is None else _numbers(state))
+        watched = hidden if self.critic is None else self.critic(seen if state is None else self.watched(state))
         return self._head(self.policy, hidden), self._head(self.value, watched).squeeze(1)
 
     @staticmethod
@@ -109,27 +122,28 @@ class Network(nn.Module):
 
 
 class Encoded(nn.Linear):
-    """The first layer: takes an encoding, each number brought to at most 1 by the bounds of its layout.
+    """The first layer: takes an encoding, each number brought to at most 1 by the bounds of its layout."""
 
-    The scale goes into the weights, of which there are fewer than numbers in a minibatch.
-    """
-
+    large: torch.Tensor
     scale: torch.Tensor
 
     def __init__(self, layout: Layout, width: int) -> None:
         super().__init__(layout.size, width)
-        scale = torch.from_numpy(1.0 / np.maximum(1, layout.high.astype(np.float32)))
-        self.register_buffer("scale", scale, persistent=False)
-
-    def forward(self, encoding: torch.Tensor) -> torch.Tensor:
-        """Shape (n, width), for the numbers of an encoding, shape (n, size)."""
-        return nn.functional.linear(encoding, self.weight * self.scale, self.bias)
+        high = layout.high.astype(np.float32)
+        large = np.flatnonzero(high > 1)
+        self.register_buffer("large", torch.from_numpy(large), persistent=False)
+        self.register_buffer("scale", torch.from_numpy(1.0 / high[large]), persistent=False)
 
 
-def _numbers(encoding: torch.Tensor) -> torch.Tensor:
-    """An int8 encoding as floating point numbers of the precision in use, in all of which int8 is exact."""
+def _numbers(layer: nn.Module, encoding: torch.Tensor) -> torch.Tensor:
+    """An int8 encoding as a first layer takes it."""
+    if encoding.is_floating_point():
+        return encoding
+    assert isinstance(layer, Encoded)
     device = encoding.device.type
-    return encoding.to(torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32)
+    numbers = encoding.to(torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32)
+    numbers[:, layer.large] *= layer.scale.to(numbers.dtype)
+    return numbers
 
 
 def _initialised(layer: nn.Linear, gain: float, generator: torch.Generator | None) -> nn.Linear:
@@ -148,8 +162,7 @@ def _layers(layout: Layout, hidden: Sequence[int], generator: torch.Generator | 
 def masked_log_softmax(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Log-probabilities over the legal actions; zero, not minus infinity, where an action is illegal.
 
-    So products with probabilities, and gradients, stay finite whatever the logits; the probability of an illegal action
-    is that of :func:`masked_probabilities`, exactly zero.
+    So products with probabilities, and gradients, stay finite whatever the logits.
 
     Args:
         logits: finite, less than 3e38 apart, shape (n, actions).
@@ -157,11 +170,6 @@ def masked_log_softmax(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor
     """
     log_probabilities = torch.log_softmax(logits.masked_fill(~mask, -torch.inf), dim=1)
     return log_probabilities.masked_fill(~mask, 0.0)
-
-
-def masked_probabilities(log_probabilities: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Probabilities for the result of :func:`masked_log_softmax`."""
-    return log_probabilities.exp() * mask
 
 
 def precision_context(precision: str, device: str) -> contextlib.AbstractContextManager[Any]:

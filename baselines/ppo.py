@@ -54,7 +54,6 @@ from cardgym.baselines.network import (
     Shape,
     Sight,
     masked_log_softmax,
-    masked_probabilities,
     precision_context,
 )
 from cardgym.batch import Batch
@@ -251,7 +250,7 @@ class Learner(training.Learner):
         cross_entropy = -log_all.gather(1, action[:, None]).mean()
         value_loss = (values - torch.from_numpy(part.gain).float().to(device)).square().mean()
         self.optimizer.param_groups[0]["lr"] = rate
-        self.descend(cross_entropy + self.settings.value_weight * value_loss)
+        self.descend((cross_entropy + self.settings.value_weight * value_loss,))
         return float(cross_entropy.detach())
 
     def update(self) -> dict[str, float]:
@@ -283,46 +282,37 @@ class Learner(training.Learner):
         if self.games.privileged:
             data["state"] = r.state
         flat = {k: torch.from_numpy(v.reshape(advantages.size, *v.shape[2:])).to(s.device) for k, v in data.items()}
+        with precision_context(s.precision, s.device):
+            flat["observation"] = self.network.seen(flat["observation"])
+            if self.games.privileged:
+                flat["state"] = self.network.watched(flat["state"])
         if s.reference_weight:
             flat["reference"] = self._reference_log_probabilities(flat)
         rate, entropy_weight = self.set_learning_rate(remaining), self._entropy(remaining)
         parts = max(1, round(len(rows) / s.minibatch))
-        sums: dict[str, torch.Tensor] = {}
+        sums = np.zeros(len(gae.LOSSES))
         for _ in range(s.epochs):
             for part in np.array_split(self.generator.permutation(rows), parts):
                 index = torch.from_numpy(part).to(s.device)
-                losses = self._losses({k: v.index_select(0, index) for k, v in flat.items()})
-                loss = losses["policy_loss"] + s.value_weight * losses["value_loss"]
-                loss = loss - entropy_weight * losses["entropy"] + s.reference_weight * losses.get("reference_kl", 0.0)
-                self.descend(loss)
-                for name, value in losses.items():
-                    sums[name] = sums.get(name, torch.zeros((), device=s.device)) + value.detach()
+                sums += self._step({k: v.index_select(0, index) for k, v in flat.items()}, entropy_weight)
         explained = 1.0 - float(np.var(advantages.ravel()[rows]) / (np.var(data["target"].ravel()[rows]) + 1e-8))
-        means = {name: float(value) / (s.epochs * parts) for name, value in sums.items()}
+        means = dict(zip(gae.LOSSES, (sums / (s.epochs * parts)).tolist(), strict=True))
+        if not s.reference_weight:
+            del means["reference_kl"]
         return {**means, "explained_variance": explained, "learning_rate": rate}
 
-    def _losses(self, part: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """The terms of the loss on one minibatch, and two figures to watch."""
-        s, mask = self.settings, part["mask"] != 0
+    def _step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> np.ndarray:
+        """A gradient step on one minibatch; returns the figures named in ``gae.LOSSES``."""
+        s = self.settings
         with precision_context(s.precision, s.device):
             logits, values = self.network(part["observation"], part.get("state"))
-        log_all = masked_log_softmax(logits, mask)
-        probabilities = masked_probabilities(log_all, mask)
-        log_ratio = log_all.gather(1, part["action"][:, None]).squeeze(1) - part["old"]
-        ratio = log_ratio.exp()
-        advantage = part["advantage"]
-        advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
-        clipped = ratio.clamp(1.0 - s.clip, 1.0 + s.clip)
-        losses = {
-            "policy_loss": -torch.minimum(ratio * advantage, clipped * advantage).mean(),
-            "value_loss": (values - part["target"]).square().mean(),
-            "entropy": -(probabilities * log_all).sum(1).mean(),
-            "kl": (ratio.detach() - 1.0 - log_ratio.detach()).mean(),  # from the policy that collected
-            "clipped": ((ratio.detach() - 1.0).abs() > s.clip).float().mean(),
-        }
-        if s.reference_weight:
-            losses["reference_kl"] = (probabilities * (log_all - part["reference"])).sum(1).mean()
-        return losses
+        names = ("mask", "action", "old", "advantage", "target")
+        known = [x.detach().cpu().numpy() for x in (logits, values, *(part[name] for name in names))]
+        reference = part["reference"].cpu().numpy() if s.reference_weight else None
+        weights = (s.clip, s.value_weight, entropy_weight, s.reference_weight)
+        *gradients, figures = gae.loss(*known, reference, *weights)
+        self.descend((logits, values), [torch.from_numpy(g).to(s.device) for g in gradients])
+        return figures
 
     def _reference_log_probabilities(self, flat: dict[str, torch.Tensor]) -> torch.Tensor:
         """Of the reference policy, for every decision of the rollout."""

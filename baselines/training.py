@@ -245,10 +245,15 @@ class Learner(ABC):
         """What remains of the run, 1 ... 0."""
         return max(0.0, 1.0 - self.decisions / self.settings.decisions)
 
-    def descend(self, loss: torch.Tensor) -> None:
-        """One gradient step."""
+    def descend(self, outputs: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor] | None = None) -> None:
+        """One gradient step.
+
+        Args:
+            outputs: a loss, or outputs of the network.
+            gradients: of the loss by the outputs; None where the output is the loss.
+        """
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        torch.autograd.backward(outputs, gradients)
         nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.max_grad_norm)
         self.optimizer.step()
 

@@ -191,8 +191,9 @@ def where_time_goes(game: Game, settings: Settings, precision: str, threads: int
         "collecting: games": spent["batch.py", "step"],
         "collecting: suits": sum(v for (file, name), v in spent.items() if file == "suits.py" and name != "_apply"),
         "collecting: drawing actions, advantages": spent["gae.py", "draw"] + spent["gae.py", "advantages"],
-        "learning: forward and losses": spent["ppo.py", "_losses"],
-        "learning: backward": spent["_tensor.py", "backward"],
+        "learning: forward": spent["ppo.py", "_step"] - spent["gae.py", "loss"] - spent["training.py", "descend"],
+        "learning: losses and their gradients": spent["gae.py", "loss"],
+        "learning: backward": spent["__init__.py", "backward"],
         "learning: clipping, Adam": spent["clip_grad.py", "clip_grad_norm_"] + spent["adam.py", "step"],
     }
     shares = {name: seconds / total for name, seconds in parts.items()}

@@ -14,10 +14,10 @@ from rich.console import Console
 from run_checks import check_folder
 
 import cardgym
-from cardgym.baselines import model_file
+from cardgym.baselines import gae, model_file
 from cardgym.baselines.agents import Agent, Decisions, RandomAgent, load_agent
 from cardgym.baselines.evaluate import evaluate
-from cardgym.baselines.network import Network, NetworkAgent, Shape, masked_log_softmax, masked_probabilities
+from cardgym.baselines.network import Network, NetworkAgent, Shape, masked_log_softmax
 from cardgym.baselines.ppo import Learner, Settings, train
 from cardgym.baselines.training import VALIDATION_DEAL, command_line, settings_from_file
 from cardgym.batch import Batch
@@ -235,26 +235,79 @@ def test_an_agent_refuses_another_game(run: Path) -> None:
         agent.act(Decisions(batch, np.arange(2)), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("size", [0.0, 1e4, 1e30, 1.5e38])
-def test_masked_probabilities_are_safe_in_extreme_cases(size: float) -> None:
-    """One legal action, all legal, logits as far apart as float32 goes: finite figures and gradients, exact zeros."""
+def decisions_drawn(size: float) -> tuple[torch.Tensor, torch.Tensor, torch.Generator]:
+    """Logits up to ``size`` and masks of 64 decisions among 5 actions; one allows a single action, one all."""
     generator = torch.Generator().manual_seed(0)
     logits = (size * (torch.rand(64, 5, generator=generator) * 2 - 1)).requires_grad_()
     mask = torch.rand(64, 5, generator=generator) < 0.5
     mask[:, 0] |= ~mask.any(dim=1)
     mask[0], mask[1] = torch.tensor([False, False, True, False, False]), True
+    return logits, mask, generator
+
+
+@pytest.mark.parametrize("size", [0.0, 1e4, 1e30, 1.5e38])
+def test_masked_probabilities_are_safe_in_extreme_cases(size: float) -> None:
+    """One legal action, all legal, logits as far apart as float32 goes: finite figures and gradients, exact zeros."""
+    logits, mask, _ = decisions_drawn(size)
     log_all = masked_log_softmax(logits, mask)
-    probabilities = masked_probabilities(log_all, mask)
+    probabilities = log_all.exp() * mask
     assert torch.isfinite(log_all).all()
-    assert (probabilities[~mask] == 0).all()
     torch.testing.assert_close(probabilities.sum(dim=1), torch.ones(64))
     assert log_all[0, 2] == 0
-    entropy = -(probabilities * log_all).sum(dim=1)
-    assert (entropy >= 0).all()
-    (entropy.mean() + log_all.sum()).backward()
+    log_all.sum().backward()
     assert logits.grad is not None
     assert torch.isfinite(logits.grad).all()
     assert (logits.grad[~mask] == 0).all()
+    action = mask.int().argmax(dim=1)
+    zeros = np.zeros(64, np.float32)
+    old = log_all.gather(1, action[:, None]).squeeze(1).detach().numpy()
+    gain = np.linspace(-1, 1, 64).astype(np.float32)
+    known = (logits.detach().numpy(), zeros, mask.numpy().astype(np.int8), action.numpy(), old, gain, zeros)
+    gradients, _, figures = gae.loss(*known, None, 0.2, 0.5, 0.01, 0.0)
+    assert np.isfinite(gradients).all()
+    assert (gradients[~mask.numpy()] == 0).all()
+    assert np.isfinite(figures).all()
+    assert figures[gae.LOSSES.index("entropy")] >= 0
+
+
+@pytest.mark.parametrize("reference_weight", [0.0, 0.3])
+def test_the_loss_and_its_gradient_are_those_of_the_paper(reference_weight: float) -> None:
+    """The compiled closed form beside torch's own derivation of the same loss, ratios inside and outside the clip."""
+    clip, value_weight, entropy_weight = 0.2, 0.5, 0.03
+    logits, mask, generator = decisions_drawn(3.0)
+    values, target, advantage = (torch.randn(64, generator=generator) for _ in range(3))
+    values.requires_grad_()
+    log_all = masked_log_softmax(logits, mask)
+    action = torch.multinomial(log_all.detach().exp() * mask, 1, generator=generator).squeeze(1)
+    taken = log_all.gather(1, action[:, None]).squeeze(1)
+    old = (taken + 0.4 * torch.randn(64, generator=generator)).detach()
+    reference = masked_log_softmax(torch.randn(64, 5, generator=generator), mask)
+
+    ratio = (taken - old).exp()
+    gain = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
+    probabilities = log_all.exp() * mask
+    terms = {
+        "policy_loss": -torch.minimum(ratio * gain, ratio.clamp(1 - clip, 1 + clip) * gain).mean(),
+        "value_loss": (values - target).square().mean(),
+        "entropy": -(probabilities * log_all).sum(1).mean(),
+        "kl": (ratio - 1 - (taken - old)).mean(),
+        "clipped": ((ratio - 1).abs() > clip).float().mean(),
+        "reference_kl": (probabilities * (log_all - reference)).sum(1).mean(),
+    }
+    whole = terms["policy_loss"] + value_weight * terms["value_loss"] - entropy_weight * terms["entropy"]
+    (whole + reference_weight * terms["reference_kl"]).backward()
+    assert 0.2 < terms["clipped"] < 0.8, "both sides of the bounds are met"
+
+    known = (logits, values, mask.to(torch.int8), action, old, advantage, target, reference)
+    arrays = [x.detach().numpy() for x in known]
+    by_logits, by_values, figures = gae.loss(*arrays, clip, value_weight, entropy_weight, reference_weight)
+    assert logits.grad is not None
+    assert values.grad is not None
+    np.testing.assert_allclose(by_logits, logits.grad.numpy(), atol=1e-7)
+    np.testing.assert_allclose(by_values, values.grad.numpy(), atol=1e-7)
+    for name, figure in zip(gae.LOSSES, figures, strict=True):
+        expected = terms[name].item() if name != "reference_kl" or reference_weight else 0.0
+        assert figure == pytest.approx(expected, abs=1e-5), name
 
 
 def test_drawing_and_learning_agree_on_probabilities() -> None:
