@@ -73,7 +73,7 @@ def page(game: Game, results: list[Result]) -> str:
     lines = [
         f'The trained network that comes with cardgym, `load_agent("box", game)`, duplicate deals from {first} on,',
         "all seats in turn, greedy play; ± are 95 % intervals, the deal being the unit. Search agents have their usual",
-        "settings; [evaluation](../evaluation.md) says what the columns mean.",
+        "settings; the page about evaluation says what the columns mean.",
         "",
         *report.markdown_table(HEADS, rows),
         "",

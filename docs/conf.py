@@ -15,7 +15,7 @@ version = release = cardgym.__version__
 
 root_doc = "docs/index"
 include_patterns = ["docs/**", "notebooks/**"]
-exclude_patterns = [".*", "**/__pycache__", "build", "dist", "runs", "docs/envs/rules"]
+exclude_patterns = [".*", "**/__pycache__", "build", "dist", "runs", "docs/envs/rules", "docs/envs/baselines"]
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "myst_nb", "sphinx_copybutton"]
 
