@@ -306,11 +306,20 @@ class Learner(training.Learner):
         s = self.settings
         with precision_context(s.precision, s.device):
             logits, values = self.network(part["observation"], part.get("state"))
-        names = ("mask", "action", "old", "advantage", "target")
-        known = [x.detach().cpu().numpy() for x in (logits, values, *(part[name] for name in names))]
-        reference = part["reference"].cpu().numpy() if s.reference_weight else None
-        weights = (s.clip, s.value_weight, entropy_weight, s.reference_weight)
-        *gradients, figures = gae.loss(*known, reference, *weights)
+        *gradients, figures = gae.loss(
+            _array(logits),
+            _array(values),
+            _array(part["mask"]),
+            _array(part["action"]),
+            _array(part["old"]),
+            _array(part["advantage"]),
+            _array(part["target"]),
+            _array(part["reference"]) if s.reference_weight else None,
+            s.clip,
+            s.value_weight,
+            entropy_weight,
+            s.reference_weight,
+        )
         self.descend((logits, values), [torch.from_numpy(g).to(s.device) for g in gradients])
         return figures
 
@@ -349,6 +358,10 @@ class Learner(training.Learner):
         self.reference.load_state_dict(training["reference"])
         self.pool = [{k: v.to(self.settings.device) for k, v in past.items()} for past in training["pool"]]
         self.games.by_opponent[:] = training["by_opponent"].numpy()
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.detach().cpu().numpy()
 
 
 # --- The run ---------------------------------------------------------------------------------
