@@ -10,7 +10,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+import cardgym
 from cardgym.files import write_text, written_aside
+
+CHARTED = ("compiled batch", "single env, gymnasium.make")
+"""What the chart shows of our own lines."""
 
 Titled = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 """Title, heads and rows of a table."""
@@ -131,11 +135,11 @@ def write_json(results: dict[str, Any], file: Path) -> None:
 
 
 def write_chart(results: dict[str, Any], file: Path) -> None:
-    """A bar for every line of the speed tables, on a logarithmic scale."""
+    """Bars on a logarithmic scale: our batches and single environments, and all lines of other libraries."""
     from matplotlib.figure import Figure
 
-    rows = results["speed"][::-1]
-    groups = list(dict.fromkeys(r["group"] for r in results["speed"]))
+    rows = [r for r in results["speed"] if r["group"] not in cardgym.IDS or r["name"].startswith(CHARTED)][::-1]
+    groups = list(dict.fromkeys(r["group"] for r in rows[::-1]))
     figure = Figure(figsize=(10, 1.2 + 0.32 * len(rows)), layout="constrained")
     axes = figure.subplots()
     values = [r["stepping"] or r["total"] for r in rows]

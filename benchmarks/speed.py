@@ -59,9 +59,9 @@ class Settings:
     peer: bool = True
     """Measure other libraries too, where they are installed."""
     out: Path | None = None
-    """Folder for speed.json and speed.png."""
+    """Folder for speed.json."""
     docs: Path | None = None
-    """Page to put the tables into, between its marks."""
+    """Page to put the tables into, between its marks; the chart goes to pictures/speed.png beside it."""
 
 
 def steps_for(contender: Contender, seconds: float) -> int:
@@ -162,8 +162,8 @@ def main(settings: Settings) -> None:
     if settings.out is not None:
         settings.out.mkdir(parents=True, exist_ok=True)
         report.write_json(results, settings.out / "speed.json")
-        report.write_chart(results, settings.out / "speed.png")
     if settings.docs is not None:
+        report.write_chart(results, settings.docs.parent / "pictures" / "speed.png")
         report.write_between(settings.docs, BEGIN, END, report.markdown(results, tables))
 
 
