@@ -462,7 +462,7 @@ def write_records(
         The number of games.
     """
     played = play_duplicate(game, options, agent, against, deals, seed, keep_actions=True)
-    env = next(env_id for env_id, presets in cardgym.IDS.items() if presets["game"] == game.name)
+    env = cardgym.ids_of(game.name)[0]
     given, team_of = dataclasses.asdict(options), game.team_of(options)
 
     def games() -> Iterator[GameRecord]:

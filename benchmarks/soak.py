@@ -8,18 +8,19 @@ after a tenth of each part, when all buffers have been filled, and at its end; i
 
 from __future__ import annotations
 
-import argparse
 import gc
 import sys
 import time
 from collections.abc import Callable
 
 import numpy as np
+import tyro
 from processes import peak
 
 import cardgym
 from cardgym.batch import Batch, sample
 from cardgym.envs import CardEnv
+from cardgym.errors import CardGymError
 
 MOST_GROWTH = 0.01
 GAMES = 1024
@@ -66,7 +67,7 @@ def one_round(game: str, seed: int, generator: np.random.Generator) -> None:
             twin.close()
     env.render()
     env.close()
-    envs = cardgym.make_vec(next(i for i, preset in cardgym.IDS.items() if preset["game"] == game), num_envs=16)
+    envs = cardgym.make_vec(cardgym.ids_of(game)[0], num_envs=16)
     observations, _ = envs.reset(seed=seed)
     for _ in range(20):
         observations, *_ = envs.step(sample(observations["action_mask"], generator))
@@ -85,19 +86,24 @@ def growth(what: str, some: Callable[[float], None]) -> float:
     return grown
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("game", choices=cardgym.game_names())
-    parser.add_argument("--decisions", type=int, default=100_000_000, help="of random play")
-    parser.add_argument("--minutes", type=float, default=2.0, help="of mixed use")
-    asked = parser.parse_args()
+def main(game: tyro.conf.Positional[str], decisions: int = 100_000_000, minutes: float = 2.0) -> None:
+    """Plays and reports; the exit code is 1 if memory has grown.
+
+    Args:
+        game: name of the game.
+        decisions: of random play.
+        minutes: of mixed use.
+    """
     parts = {
-        f"{asked.game}, {asked.decisions:,} decisions": play(asked.game, asked.decisions),
-        f"{asked.game}, {asked.minutes:g} minutes of mixed use": mixed_use(asked.game, asked.minutes),
+        f"{game}, {decisions:,} decisions": play(game, decisions),
+        f"{game}, {minutes:g} minutes of mixed use": mixed_use(game, minutes),
     }
     grown = [growth(what, some) for what, some in parts.items()]
     sys.exit(max(grown) >= MOST_GROWTH)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        tyro.cli(main)
+    except CardGymError as error:
+        sys.exit(f"error: {error}")

@@ -36,10 +36,7 @@ BEGIN, END = "<!-- figures: written by benchmarks/speed.py -->", "<!-- end of fi
 
 def main_ids() -> tuple[str, ...]:
     """The first registered id of every game."""
-    first: dict[str, str] = {}
-    for env_id, kwargs in cardgym.IDS.items():
-        first.setdefault(kwargs["game"], env_id)
-    return tuple(first.values())
+    return tuple(dict.fromkeys(cardgym.ids_of(presets["game"])[0] for presets in cardgym.IDS.values()))
 
 
 @dataclass(frozen=True)

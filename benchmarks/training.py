@@ -114,7 +114,7 @@ def maskable(game: Game, settings: Settings, python_loop: bool) -> Callable[[], 
         game=game.name, num_games=settings.num_games, opponents=("random",), opponent_weights=(1.0,),
         canonical_suits=bool(game.suit_order),
     )  # fmt: skip
-    env_id = next(name for name, presets in cardgym.IDS.items() if presets == {"game": game.name})
+    env_id = cardgym.ids_of(game.name)[0]
 
     def single() -> Any:
         env = SelfPlay(cardgym.make(env_id), [RandomAgent()])

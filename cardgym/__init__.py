@@ -67,6 +67,11 @@ def load_game(name: str) -> Game:
     return found
 
 
+def ids_of(name: str) -> list[str]:
+    """The registered ids of a game, its main one first; none for a game that is not in the box."""
+    return [env_id for env_id, presets in IDS.items() if presets["game"] == name]
+
+
 def checked_id(env_id: str) -> str:
     """A registered id; ``"Chouine-v0"`` is short for ``"cardgym/Chouine-v0"``.
 

@@ -59,9 +59,8 @@ def codes(values: Iterable[object]) -> str:
 def ids_of(game: Game) -> dict[str, Options]:
     """The registered ids of a game with their rule options."""
     return {
-        env_id: game.options.of(**{k: v for k, v in presets.items() if k != "game"})
-        for env_id, presets in cardgym.IDS.items()
-        if presets["game"] == game.name
+        env_id: game.options.of(**{k: v for k, v in cardgym.IDS[env_id].items() if k != "game"})
+        for env_id in cardgym.ids_of(game.name)
     }
 
 

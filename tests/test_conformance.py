@@ -86,9 +86,9 @@ def test_random_play(env_id: str, options: dict[str, Any]) -> None:
 def test_many_games(env_id: str) -> None:
     """A thousand games of every game; of further ids, such as matches, and of games as long as those, as many as last
     as long as a thousand short ones."""
-    game, few = cardgym.IDS[env_id]["game"], sized(1000, env_id)
-    first = next(other for other, presets in cardgym.IDS.items() if presets["game"] == game)
-    testing.check_play(env_id, games=1000 if env_id == first and few >= 50 else few)
+    few = sized(1000, env_id)
+    is_main = env_id == cardgym.ids_of(cardgym.IDS[env_id]["game"])[0]
+    testing.check_play(env_id, games=1000 if is_main and few >= 50 else few)
 
 
 @pytest.mark.long

@@ -16,9 +16,8 @@ from cardgym.kernel import JIT
 
 pytestmark = pytest.mark.skipif(not JIT, reason="compares with compiled code")
 
-FIRST_IDS = {presets["game"]: env_id for env_id, presets in reversed(cardgym.IDS.items())}.values()
 CASES: list[tuple[str, dict[str, Any]]] = [(env_id, {}) for env_id in cardgym.IDS] + [
-    (i, testing.option_variants(i)[-1]) for i in FIRST_IDS
+    (main, testing.option_variants(main)[-1]) for main, *_ in map(cardgym.ids_of, cardgym.game_names())
 ]
 """Every id, and every game with all options changed; the long run takes all options of all ids."""
 

@@ -23,7 +23,7 @@ import soak
 kept = []
 soak.one_round = lambda *_: kept.append(bytearray(b"x" * 100_000))
 soak.mixed_use = lambda game, minutes: lambda share: [soak.one_round() for _ in range(int(2000 * share))]
-soak.main()
+soak.tyro.cli(soak.main)
 """
 
 

@@ -92,7 +92,7 @@ def _facts(found: Chosen, words: tuple[str, ...]) -> dict[str, Any]:
     return {
         "game": game.name,
         "title": game.title,
-        "ids": [i for i, presets in cardgym.IDS.items() if presets["game"] == game.name],
+        "ids": cardgym.ids_of(game.name),
         "players": game.seats(options),
         "cards": game.pack.size,
         "actions": [a.name for a in game.actions],
