@@ -28,7 +28,7 @@ from rich.console import Console
 import cardgym
 from cardgym.baselines import training
 from cardgym.baselines.evaluate import Result
-from cardgym.baselines.network import Shape, Sight, precision_context
+from cardgym.baselines.network import Shape, Sight
 from cardgym.batch import Batch, sample
 from cardgym.game import Game
 
@@ -123,8 +123,7 @@ class Learner(training.Learner):
     def _choose(self, observation: np.ndarray, mask: np.ndarray, epsilon: float) -> np.ndarray:
         """The legal action with the highest estimate, or with probability ``epsilon`` any."""
         s = self.settings
-        with torch.inference_mode(), precision_context(s.precision, s.device):
-            values = self.network.logits(torch.from_numpy(observation).to(s.device)).cpu().numpy()
+        values = self.network.prepared(s.dtype).logits(torch.from_numpy(observation).to(s.device)).cpu().numpy()
         best = np.where(mask != 0, values, -np.inf).argmax(axis=1)
         explore = self.generator.random(len(best)) < epsilon
         return np.where(explore, sample(mask, self.generator), best)
@@ -139,10 +138,10 @@ class Learner(training.Learner):
             for part in np.array_split(self.generator.permutation(len(experience.gain)), parts):
                 index = torch.from_numpy(part).to(s.device)
                 observation, action, gain = (v.index_select(0, index) for v in data)
-                with precision_context(s.precision, s.device):
-                    values = self.network.logits(observation)
+                ready = self.network.prepared(s.dtype)
+                values = ready.logits(observation).requires_grad_()
                 loss = (values.gather(1, action[:, None]).squeeze(1) - gain).square().mean()
-                self.descend((loss,))
+                self.descend(ready, *torch.autograd.grad(loss, (values,)))
                 total += loss.detach()
         return float(total) / (s.epochs * parts)
 

@@ -51,10 +51,10 @@ from cardgym.baselines.imitation import Watched, imitate
 from cardgym.baselines.network import (
     Network,
     NetworkAgent,
+    Prepared,
     Shape,
     Sight,
     masked_log_softmax,
-    precision_context,
 )
 from cardgym.batch import Batch
 from cardgym.game import Game
@@ -147,11 +147,12 @@ class SelfPlay:
     def collect(self, network: Network) -> tuple[np.ndarray, np.ndarray]:
         """Fills the rollout; returns advantages and which of them are valid, as :func:`gae.advantages` does."""
         r, b, s = self.rollout, self.batch, self.settings
+        ready = network.prepared(s.dtype)
         for t in range(s.steps):
             orders = self._look(r.observation[t], r.state[t])
             r.mask[t] = self.sight.mask(b.mask, orders)
             r.player[t], r.learner[t] = b.players, self._mine()
-            logits, r.value[t] = self._think(network, r.observation[t], r.state[t])
+            logits, r.value[t] = self._think(ready, r.observation[t], r.state[t])
             r.action[t], r.log_probability[t] = gae.draw(logits, r.mask[t], self.generator)
             actions = self.sight.actions(r.action[t], orders)
             if self.opponent is not None:
@@ -164,7 +165,7 @@ class SelfPlay:
                 self._seat(np.flatnonzero(b.over[: self._shared]))
         observation, state = np.empty_like(r.observation[0]), np.empty_like(r.state[0])
         self._look(observation, state)
-        _, last_values = self._think(network, observation, state)
+        _, last_values = self._think(ready, observation, state)
         return gae.advantages(
             r.rewards, r.player, r.over, r.learner, r.value, b.players, last_values, self._mine(), s.gamma, s.gae_lambda
         )
@@ -177,12 +178,11 @@ class SelfPlay:
             state[:] = self.sight.encoding("state", self.batch.state, orders)
         return orders
 
-    def _think(self, network: Network, observation: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _think(self, ready: Prepared, observation: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Logits and values as arrays."""
         device = self.settings.device
-        with torch.inference_mode(), precision_context(self.settings.precision, device):
-            watched = torch.from_numpy(state).to(device) if self.privileged else None
-            logits, values = network(torch.from_numpy(observation).to(device), watched)
+        watched = torch.from_numpy(state).to(device) if self.privileged else None
+        logits, values = ready(torch.from_numpy(observation).to(device), watched)
         return logits.cpu().numpy(), values.cpu().numpy()
 
     def _mine(self) -> np.ndarray:
@@ -245,12 +245,15 @@ class Learner(training.Learner):
         """One gradient step on decisions of another agent; returns the cross entropy before it."""
         device = self.settings.device
         observation, mask, action = (torch.from_numpy(v).to(device) for v in (part.observation, part.mask, part.action))
-        logits, values = self.network(observation)
+        ready = self.network.prepared()
+        logits, values = (part.requires_grad_() for part in ready(observation))
         log_all = masked_log_softmax(logits, mask != 0)
         cross_entropy = -log_all.gather(1, action[:, None]).mean()
         value_loss = (values - torch.from_numpy(part.gain).float().to(device)).square().mean()
         self.optimizer.param_groups[0]["lr"] = rate
-        self.descend((cross_entropy + self.settings.value_weight * value_loss,))
+        self.descend(
+            ready, *torch.autograd.grad(cross_entropy + self.settings.value_weight * value_loss, (logits, values))
+        )
         return float(cross_entropy.detach())
 
     def update(self) -> dict[str, float]:
@@ -282,10 +285,8 @@ class Learner(training.Learner):
         if self.games.privileged:
             data["state"] = r.state
         flat = {k: torch.from_numpy(v.reshape(advantages.size, *v.shape[2:])).to(s.device) for k, v in data.items()}
-        with precision_context(s.precision, s.device):
-            flat["observation"] = self.network.seen(flat["observation"])
-            if self.games.privileged:
-                flat["state"] = self.network.watched(flat["state"])
+        for name in ("observation", "state") if self.games.privileged else ("observation",):
+            flat[name] = flat[name].to(s.dtype)
         if s.reference_weight:
             flat["reference"] = self._reference_log_probabilities(flat)
         rate, entropy_weight = self.set_learning_rate(remaining), self._entropy(remaining)
@@ -304,8 +305,8 @@ class Learner(training.Learner):
     def _step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> np.ndarray:
         """A gradient step on one minibatch; returns the figures named in ``gae.LOSSES``."""
         s = self.settings
-        with precision_context(s.precision, s.device):
-            logits, values = self.network(part["observation"], part.get("state"))
+        ready = self.network.prepared(s.dtype)
+        logits, values = ready(part["observation"], part.get("state"))
         *gradients, figures = gae.loss(
             _array(logits),
             _array(values),
@@ -320,17 +321,17 @@ class Learner(training.Learner):
             entropy_weight,
             s.reference_weight,
         )
-        self.descend((logits, values), [torch.from_numpy(g).to(s.device) for g in gradients])
+        self.descend(ready, *(torch.from_numpy(g).to(s.device) for g in gradients))
         return figures
 
     def _reference_log_probabilities(self, flat: dict[str, torch.Tensor]) -> torch.Tensor:
         """Of the reference policy, for every decision of the rollout."""
         s, found = self.settings, []
-        with torch.inference_mode(), precision_context(s.precision, s.device):
-            for start in range(0, len(flat["mask"]), s.minibatch):
-                part = slice(start, start + s.minibatch)
-                logits = self.reference.logits(flat["observation"][part])
-                found.append(masked_log_softmax(logits, flat["mask"][part] != 0))
+        ready = self.reference.prepared(s.dtype)
+        for start in range(0, len(flat["mask"]), s.minibatch):
+            part = slice(start, start + s.minibatch)
+            logits = ready.logits(flat["observation"][part])
+            found.append(masked_log_softmax(logits, flat["mask"][part] != 0))
         return torch.cat(found)
 
     def _follow(self) -> None:

@@ -25,7 +25,7 @@ from cardgym.arguments import parsed
 from cardgym.baselines import model_file
 from cardgym.baselines.agents import Agent, load_agent
 from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_table, write_json, write_records
-from cardgym.baselines.network import Network, NetworkAgent, Shape
+from cardgym.baselines.network import PRECISIONS, Network, NetworkAgent, Prepared, Shape
 from cardgym.batch import Batch
 from cardgym.errors import CardGymError, InvalidOption, suggest
 from cardgym.files import written_aside
@@ -182,8 +182,15 @@ class NativeSettings(RunSettings):
     device: str = "cpu"
     """of the network: "cpu" or "cuda" """
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the hidden layers."""
+        return PRECISIONS[self.precision]
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.precision not in PRECISIONS:
+            raise InvalidOption(f"precision={self.precision!r} is not one of {', '.join(map(repr, PRECISIONS))}")
         if self.device not in ("cpu", "cuda"):
             raise InvalidOption(f"device={self.device!r} is neither 'cpu' nor 'cuda'")
         if self.device == "cuda" and not torch.cuda.is_available():
@@ -245,15 +252,14 @@ class Learner(ABC):
         """What remains of the run, 1 ... 0."""
         return max(0.0, 1.0 - self.decisions / self.settings.decisions)
 
-    def descend(self, outputs: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor] | None = None) -> None:
+    def descend(self, ready: Prepared, by_logits: torch.Tensor, by_values: torch.Tensor | None = None) -> None:
         """One gradient step.
 
         Args:
-            outputs: a loss, or outputs of the network.
-            gradients: of the loss by the outputs; None where the output is the loss.
+            ready: the network as it computed.
+            by_logits, by_values: gradient of the loss, as :meth:`Prepared.backward` takes it.
         """
-        self.optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(outputs, gradients)
+        ready.backward(by_logits, by_values)
         nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.max_grad_norm)
         self.optimizer.step()
 

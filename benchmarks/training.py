@@ -193,7 +193,7 @@ def where_time_goes(game: Game, settings: Settings, precision: str, threads: int
         "collecting: drawing actions, advantages": spent["gae.py", "draw"] + spent["gae.py", "advantages"],
         "learning: forward": spent["ppo.py", "_step"] - spent["gae.py", "loss"] - spent["training.py", "descend"],
         "learning: losses and their gradients": spent["gae.py", "loss"],
-        "learning: backward": spent["__init__.py", "backward"],
+        "learning: backward": spent["network.py", "backward"],
         "learning: clipping, Adam": spent["clip_grad.py", "clip_grad_norm_"] + spent["adam.py", "step"],
     }
     shares = {name: seconds / total for name, seconds in parts.items()}

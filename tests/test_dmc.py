@@ -118,7 +118,7 @@ def test_values_are_not_drawn_from(tmp_path: Path) -> None:
     with pytest.raises(InvalidOption, match="values of actions, not a policy to draw from"):
         load_agent(f"sampled:{tmp_path / 'checkpoint.pt'}", CHOUINE)
     seen, masks, _ = agent._look(Decisions(batch, np.arange(3)))  # type: ignore[attr-defined]
-    best = np.where(masks, learner.network.logits(seen).detach().numpy(), -np.inf).max(axis=1)
+    best = np.where(masks, learner.network.prepared().logits(seen).numpy(), -np.inf).max(axis=1)
     np.testing.assert_array_equal(agent.values(Decisions(batch, np.arange(3))), best)  # type: ignore[attr-defined]
 
 

@@ -395,7 +395,7 @@ def test_the_state_is_the_critics_alone() -> None:
     states = [torch.zeros(2, size, dtype=torch.int8), torch.ones(2, size, dtype=torch.int8)]
     (logits, value), (again, other) = (network(seen, s) for s in states)
     assert torch.equal(logits, again)
-    assert torch.equal(logits, network.logits(seen))
+    assert torch.equal(logits, network.prepared().logits(seen))
     assert (value != other).all()
 
 
