@@ -186,12 +186,11 @@ class _Perceptron:
         for k in reversed(range(len(self._layers))):
             passed = torch.ops.aten.threshold_backward(_bits(gradient), _bits(self._outputs[k + 1]), 0)
             gradient = passed.view(self._dtype)
-            layer = self._layers[k]
-            layer.weight.grad = (gradient.t() @ self._outputs[k]).float()
-            layer.bias.grad = gradient.sum(0).float()
+            by_weight = (gradient.t() @ self._outputs[k]).float()
+            self._layers[k].weight.grad = by_weight if k else by_weight.mul_(self._scale)
+            self._layers[k].bias.grad = gradient.sum(0).float()
             if k:
                 gradient = gradient @ self._weights[k]
-        self._layers[0].weight.grad *= self._scale
 
 
 def _bits(numbers: torch.Tensor) -> torch.Tensor:
