@@ -21,9 +21,11 @@ import cardgym
 imported = time.perf_counter()
 env = cardgym.make(sys.argv[1])
 _, info = env.reset(seed=0)
+ready = time.perf_counter()
 env.step(int(info["action_mask"].argmax()))
 stepped = time.perf_counter()
-print(json.dumps({"needs": needs - start, "import": imported - start, "step": stepped - start}))
+laps = {"needs": needs, "import": imported, "ready": ready, "step": stepped}
+print(json.dumps({name: lap - start for name, lap in laps.items()}))
 """
 
 
@@ -31,13 +33,14 @@ def start_up(env_id: str, repeats: int) -> dict[str, float]:
     """Seconds from the start of Python's imports, median of ``repeats`` processes; the first one compiles.
 
     Returns:
-        ``needs``: numba, numpy and gymnasium imported; ``import``: cardgym too; ``cold`` and ``warm``: also an
-        environment made, reset and stepped once, without and with kernels on disk.
+        ``needs``: numba, numpy and gymnasium imported; ``import``: cardgym too; ``ready``: the first game dealt and its
+        observation there; ``step``: its first step made.  These with kernels on disk; ``cold_ready`` and ``cold_step``
+        without.
     """
     with tempfile.TemporaryDirectory() as folder:
         cold, *warm = (_run(_START, env_id, folder) for _ in range(1 + repeats))
-    seconds = {key: statistics.median(w[key] for w in warm) for key in ("needs", "import", "step")}
-    return {"needs": seconds["needs"], "import": seconds["import"], "cold": cold["step"], "warm": seconds["step"]}
+    seconds = {key: statistics.median(w[key] for w in warm) for key in cold}
+    return seconds | {"cold_ready": cold["ready"], "cold_step": cold["step"]}
 
 
 def _run(code: str, argument: str, cache: str) -> dict[str, float]:

@@ -20,7 +20,10 @@ Titled = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 """Title, heads and rows of a table."""
 
 SPEED = ("", "decisions/s", "with random choice", "against the batch", "spread")
-START = ("", "import needs", "import cardgym", "first step, cold", "first step, warm")
+START = (
+    "", "import needs", "import cardgym",
+    "first game, warm", "first step, warm", "first game, cold", "first step, cold",
+)  # fmt: skip
 MEMORY = ("", "state", "buffers", "process, 1 game", "process, many games")
 
 
@@ -57,7 +60,7 @@ def speed_rows(results: dict[str, Any], group: str) -> list[tuple[str, ...]]:
 def start_rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
     """The table of start-up times."""
     return [
-        (env_id, *(f"{s[k]:.2f} s" for k in ("needs", "import", "cold", "warm")))
+        (env_id, *(f"{s[k]:.2f} s" for k in ("needs", "import", "ready", "step", "cold_ready", "cold_step")))
         for env_id, s in results["start_up"].items()
     ]
 

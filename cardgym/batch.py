@@ -17,39 +17,56 @@ import numpy as np
 from cardgym import rng
 from cardgym.errors import EpisodeOver, IllegalAction, InvalidAction, InvalidOption, InvalidState
 from cardgym.game import Game, Options
-from cardgym.kernel import helper, kernel
+from cardgym.kernel import helper, kernel, routine
 
 ENCODINGS = ("observation", "history", "state")
 
 
 class Kernels(NamedTuple):
-    """The compiled loops of one game."""
+    """The compiled loops that play a game and write what is seen of it."""
 
     reset: Callable[..., None]
     step: Callable[..., None]
     encode: Callable[..., None]
+
+
+class Worlds(NamedTuple):
+    """The compiled loops of a game that search goes by; they write nothing that is seen."""
+
     resample: Callable[..., None]
     playout: Callable[..., int]
 
 
 @helper
-def _nothing(s, seat, out):
-    """Stands in for the history encoding of a game that has none."""
+def _no_history(s, seat, out):
+    """Stands in for a history that is not asked for."""
+
+
+@helper
+def _no_state(s, out):
+    """Stands in for a state encoding that is not asked for."""
 
 
 @functools.cache
-def kernels(game: Game) -> Kernels:
-    """The compiled loops of a game; compiled at first use, kept on disk afterwards."""
-    deal, legal, apply, observe, reveal = game.deal, game.legal, game.apply, game.observe, game.reveal
-    history = game.history or _nothing
-    redeal = game.resample
+def kernels(game: Game, full: bool) -> Kernels:
+    """The compiled loops of a game; compiled at first use, kept on disk afterwards.
+
+    Args:
+        game: the game.
+        full: with history and state, for the encodings that are asked for; False leaves both out, which halves the time
+            to compile.
+    """
+    deal, legal, apply, observe = game.deal, game.legal, game.apply, game.observe
+    history = game.history if full and game.history else _no_history
+    reveal = game.reveal if full else _no_state
     seat_count = game.dtype["rewards"].shape[0]
     num_actions = len(game.actions)
 
     def compiled(function: Any) -> Any:
-        return kernel(f"{game.name}.{function.__name__}", game.sources)(function)
+        name = f"{game.name}.{function.__name__}" + (".full" if full else "")
+        return kernel(name, game.sources)(function)
 
-    @helper
+    @routine
     def encode_row(s, seat, row, observation, past, everything):
         observe(s, seat, observation[row])
         if past.shape[1] > 0:
@@ -57,7 +74,7 @@ def kernels(game: Game) -> Kernels:
         if everything.shape[1] > 0:
             reveal(s, everything[row])
 
-    @helper
+    @routine
     def mask_row(s, seat, row, mask):
         if seat == s.player and not s.over:
             legal(s, mask[row])
@@ -65,7 +82,7 @@ def kernels(game: Game) -> Kernels:
             for a in range(num_actions):
                 mask[row, a] = 0
 
-    @helper
+    @routine
     def restart(states, row, template):
         """A fresh episode that continues the random stream of the one before."""
         s = states[row]
@@ -123,6 +140,18 @@ def kernels(game: Game) -> Kernels:
             encode_row(s, seats[k], k, observation, past, everything)
             mask_row(s, seats[k], k, mask)
 
+    return Kernels(reset, step, encode)
+
+
+@functools.cache
+def worlds(game: Game) -> Worlds:
+    """The compiled loops of a game that search goes by; compiled at first use, kept on disk afterwards."""
+    legal, apply, redeal = game.legal, game.apply, game.resample
+    num_actions = len(game.actions)
+
+    def compiled(function: Any) -> Any:
+        return kernel(f"{game.name}.{function.__name__}", game.sources)(function)
+
     @compiled
     def resample(start, stop, seats, states, low, high):
         """Re-deals in every state what ``seats[k]`` cannot know; random stream of row k: seed + k."""
@@ -148,7 +177,7 @@ def kernels(game: Game) -> Kernels:
                 decisions += 1
         return decisions
 
-    return Kernels(reset, step, encode, resample, playout)
+    return Worlds(resample, playout)
 
 
 @helper
@@ -264,7 +293,7 @@ class Batch:
         self.encodings = tuple(n for n in ENCODINGS if n == "observation" or n in wanted)
         self.seats = game.seats(self.options)
         self.states = np.zeros(num_games, game.dtype)
-        self._kernels = kernels(game)
+        self._kernels = kernels(game, len(self.encodings) > 1)
         self._template = game.template(self.options)
         self._all = np.arange(num_games)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
@@ -390,7 +419,8 @@ class Batch:
         )
         mask = np.zeros((n, len(self.game.actions)), np.int8)
         seats = np.asarray(seats, np.int64)
-        self._spread(n, self._kernels.encode, rows, seats, self.states, mask, observation, past, out["state"])
+        compiled = kernels(self.game, True) if {"history", "state"} & {*encodings} else self._kernels
+        self._spread(n, compiled.encode, rows, seats, self.states, mask, observation, past, out["state"])
         return Views(observation, mask, past, out["state"])
 
     def refresh(self, rows: np.ndarray | int) -> None:
@@ -462,7 +492,7 @@ def resample(game: Game, states: np.ndarray, seats: np.ndarray, seed: int) -> No
         seats: the seat whose knowledge is kept, one per state.
         seed: of the random streams used.
     """
-    kernels(game).resample(0, len(states), np.asarray(seats, np.int64), states, *rng.split_seed(seed))
+    worlds(game).resample(0, len(states), np.asarray(seats, np.int64), states, *rng.split_seed(seed))
 
 
 def playout(game: Game, states: np.ndarray, seed: int, limit: int = 1 << 30) -> int:
@@ -477,4 +507,4 @@ def playout(game: Game, states: np.ndarray, seed: int, limit: int = 1 << 30) -> 
     Returns:
         The number of decisions made.
     """
-    return int(kernels(game).playout(0, len(states), states, *rng.split_seed(seed), limit))
+    return int(worlds(game).playout(0, len(states), states, *rng.split_seed(seed), limit))

@@ -40,8 +40,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def helper(function: Function) -> Function:
-    """Compiles a function for use inside kernels: no bounds checks, no GIL, C-like division."""
-    compiled: Any = numba.njit(error_model="numpy", nogil=True)(function)
+    """Compiles a function for use inside kernels: no bounds checks, no GIL, C-like division.
+
+    It becomes part of every function that calls it.  Left to itself LLVM calls most of them, and a call that passes an
+    array costs more than many of these functions do, since arrays are passed as seven words in memory.
+    """
+    compiled: Any = numba.njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True, forceinline=True)(function)
+    return compiled
+
+
+def routine(function: Function) -> Function:
+    """As :func:`helper`, for a long function with several callers: compiled once for them all, and called."""
+    compiled: Any = numba.njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True)(function)
     return compiled
 
 
@@ -59,7 +69,7 @@ def kernel(name: str, sources: Iterable[str | Path] = ()) -> Callable[[Function]
     def decorate(function: Function) -> Function:
         if not JIT:
             return _with_attribute_access(function)
-        compiled = helper(function)
+        compiled: Any = routine(function)
         compiled._cache = _Cache(compiled, name, tuple(sources))  # type: ignore[attr-defined]
         return compiled
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from numba.core.dispatcher import Dispatcher
 
 import cardgym
 from cardgym import kernel
-from cardgym.batch import kernels
+from cardgym.batch import kernels, worlds
+from cardgym.game import Game
 from cardgym.kernel import JIT
 
 pytestmark = pytest.mark.skipif(not JIT, reason="there is nothing to cache")
@@ -160,12 +162,18 @@ def test_kernels_of_one_name_made_of_other_functions(tmp_path: Path, monkeypatch
     assert [sum(m.stats.cache_hits.values()) for m in made] == [1, 1, 1, 1]
 
 
+def every_kernel(game: Game) -> list[Any]:
+    return [*kernels(game, False), *kernels(game, True), *worlds(game)]
+
+
 def test_stamps_do_not_depend_on_the_process() -> None:
     code = (
         "import cardgym; from cardgym import kernel, batch; "
-        "print(*map(kernel.stamp, batch.kernels(cardgym.load_game('chouine'))))"
+        "game = cardgym.load_game('chouine'); "
+        "every = *batch.kernels(game, False), *batch.kernels(game, True), *batch.worlds(game); "
+        "print(*map(kernel.stamp, every))"
     )
-    here = [kernel.stamp(k) for k in kernels(cardgym.load_game("chouine"))]
+    here = [kernel.stamp(k) for k in every_kernel(cardgym.load_game("chouine"))]
     for hash_seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": hash_seed}
         done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
@@ -180,20 +188,21 @@ def test_every_game_is_loaded_from_the_cache() -> None:
         "from cardgym import batch\n"
         "for name in cardgym.game_names():\n"
         "    game = cardgym.load_game(name)\n"
-        "    b = batch.Batch(game, None, 2, ('observation',))\n"
-        "    b.reset([1, 2])\n"
-        "    b.step(batch.sample(b.mask, np.random.default_rng(0)))\n"
-        "    b.views(np.zeros(2, np.int64))\n"
+        "    for encodings in (('observation',), ('observation', 'state')):\n"
+        "        b = batch.Batch(game, None, 2, encodings)\n"
+        "        b.reset([1, 2])\n"
+        "        b.step(batch.sample(b.mask, np.random.default_rng(0)))\n"
+        "        b.views(np.zeros(2, np.int64))\n"
         "    states = b.states.copy()\n"
         "    batch.resample(game, states, np.zeros(2, np.int64), 0)\n"
         "    batch.playout(game, states, 0)\n"
-        "    for k in batch.kernels(game):\n"
+        "    for k in (*batch.kernels(game, False), *batch.kernels(game, True), *batch.worlds(game)):\n"
         "        print(sum(k.stats.cache_misses.values()), sum(k.stats.cache_hits.values()))\n"
     )
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
-    assert len(lines) == 5 * len(cardgym.game_names())
+    assert len(lines) == 8 * len(cardgym.game_names())
     assert set(lines) == {"0 1"}
 
 
@@ -295,7 +304,7 @@ def test_what_we_use_of_numba() -> None:
 
 
 def test_kernels_release_the_interpreter_lock() -> None:
-    for k in kernels(cardgym.load_game("chouine")):
+    for k in every_kernel(cardgym.load_game("chouine")):
         assert k.targetoptions["nogil"] is True
         assert k.targetoptions["error_model"] == "numpy"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import tempfile
 import time
@@ -43,11 +44,12 @@ def warmup() -> None:
 def _kernel_calls(game: Game) -> Iterator[tuple[str, Callable[[], object]]]:
     """Label and call of every kernel, with arguments of the types that it is called with everywhere."""
     options = game.options()
-    batch = Batch(game, options, encodings=tuple(e for e in ENCODINGS if e in game.layouts(options)))
+    batch = Batch(game, options)
+    full = Batch(game, options, encodings=tuple(e for e in ENCODINGS if e in game.layouts(options)))
     seats = np.zeros(1, np.int64)
 
-    def step() -> None:
-        batch.step(sample(batch.mask, np.random.default_rng(0)))
+    def step(games: Batch) -> None:
+        games.step(sample(games.mask, np.random.default_rng(0)))
 
     def suits() -> None:
         relabelling = SuitRelabelling(game)
@@ -58,9 +60,10 @@ def _kernel_calls(game: Game) -> Iterator[tuple[str, Callable[[], object]]]:
 
         RuleAgent(game).act(Decisions(batch, seats), np.random.default_rng(0))
 
-    yield f"{game.name}: reset", lambda: batch.reset([0])
-    yield f"{game.name}: step", step
-    yield f"{game.name}: encode", lambda: batch.views(seats)
+    for games, what in ((batch, ""), (full, ", all encodings")):
+        yield f"{game.name}: reset{what}", functools.partial(games.reset, [0])
+        yield f"{game.name}: step{what}", functools.partial(step, games)
+        yield f"{game.name}: encode{what}", functools.partial(games.views, seats)
     yield f"{game.name}: resample", lambda: resample(game, batch.states.copy(), seats, 0)
     yield f"{game.name}: playout", lambda: playout(game, batch.states.copy(), 0)
     if game.suit_order:

@@ -190,7 +190,8 @@ def _note_hands(s):
     """TM-15: the stacks are hands now, and who was dealt what is known."""
     s.top[:] = -1
     s.below[:] = -1
-    s.origin[:] = s.place
+    for c in range(CARDS):
+        s.origin[c] = s.place[c]
 
 
 @helper

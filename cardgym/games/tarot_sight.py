@@ -7,6 +7,8 @@ may lie.
 
 from __future__ import annotations
 
+import numpy as np
+
 from cardgym import rng
 from cardgym.games.tarot_tables import (
     CARDS,
@@ -102,39 +104,57 @@ def _plane(out, start):
 
 
 @helper
+def _mark(plane, values, value):
+    """Which cards have the value.
+
+    A loop over 78 cards would end with 14 of them one by one; two loops of 64 that overlap take a third of the time.
+    """
+    value = np.int8(value)
+    for c in range(64):
+        plane[c] = values[c] == value
+    for c in range(CARDS - 64, CARDS):
+        plane[c] = values[c] == value
+
+
+@helper
 def _observe_cards(s, seat, out):
     at = OBS_AT[s.seats - 3]
     n = int(s.seats)
-    place, played_in, played_by, shown_by = s.place, s.played_in, s.played_by, s.shown_by
-    hand, table, shown = _plane(out, at[O_HAND]), _plane(out, at[O_TABLE]), _plane(out, at[O_SHOWN])
-    for c in range(CARDS):
-        hand[c] = place[c] == seat
+    _mark(_plane(out, at[O_HAND]), s.place, seat)
     _write_chien_and_ecart(s, seat, _plane(out, at[O_CHIEN]), _plane(out, at[O_ECART]))
-    trick = s.trick if s.over == 0 else 127
-    for c in range(CARDS):
-        table[c] = played_in[c] == trick
-    for c in range(CARDS):
-        shown[c] = shown_by[c] != 0
+    _mark(_plane(out, at[O_TABLE]), s.played_in, s.trick if s.over == 0 else 127)
+    _write_shown(s, _plane(out, at[O_SHOWN]))
     for i in range(1, n):
         _write_may_hold(s, seat, seat_after(seat, i, n), _plane(out, at[O_MAY_HOLD] + (i - 1) * CARDS))
     for i in range(n):
-        code = seat_after(seat, i, n) + 1
-        played = _plane(out, at[O_PLAYED] + i * CARDS)
-        for c in range(CARDS):
-            played[c] = played_in[c] if played_by[c] == code else 0
+        _write_played(s, seat_after(seat, i, n), _plane(out, at[O_PLAYED] + i * CARDS))
 
 
 @helper
 def _write_chien_and_ecart(s, seat, chien, ecart):
-    place, dealt = s.place, s.dealt
-    code = CHIEN if s.chien_open or revealed(s) else -1
-    for c in range(CARDS):
-        chien[c] = dealt[c] == code
-    code = ECART if s.taker == seat or revealed(s) else -1
-    for c in range(PLAIN):
-        ecart[c] = place[c] == code
-    for c in range(PLAIN, CARDS):  # TA-7: trumps are shown
-        ecart[c] = place[c] == ECART
+    _mark(chien, s.dealt, CHIEN if s.chien_open or revealed(s) else -1)
+    _mark(ecart, s.place, ECART)  # TA-7: trumps are shown
+    if s.taker != seat and not revealed(s):
+        ecart[:PLAIN] = 0
+
+
+@helper
+def _write_shown(s, plane):
+    shown_by = s.shown_by
+    for c in range(64):
+        plane[c] = shown_by[c] != 0
+    for c in range(CARDS - 64, CARDS):
+        plane[c] = shown_by[c] != 0
+
+
+@helper
+def _write_played(s, who, plane):
+    """The trick in which ``who`` played each card."""
+    played_in, played_by, code = s.played_in, s.played_by, np.int8(who + 1)
+    for c in range(64):
+        plane[c] = played_in[c] if played_by[c] == code else 0
+    for c in range(CARDS - 64, CARDS):
+        plane[c] = played_in[c] if played_by[c] == code else 0
 
 
 @helper
@@ -148,11 +168,12 @@ def _write_may_hold(s, seat, other, plane):
         plane[:] = 0
         return
     hidden = CHIEN if s.taker == seat else ECART  # the last place out of the seat's sight
-    for c in range(CARDS):
-        plane[c] = (place[c] <= hidden) & (place[c] != seat)
-    if s.chien_open and other != s.taker:
-        for c in range(CARDS):
-            plane[c] &= dealt[c] != CHIEN
+    seat, hidden = np.int8(seat), np.int8(hidden)
+    shown = np.int8(CHIEN if s.chien_open and other != s.taker else 127)  # who else was dealt a card of the open chien?
+    for c in range(64):
+        plane[c] = (place[c] <= hidden) & (place[c] != seat) & (dealt[c] != shown)
+    for c in range(CARDS - 64, CARDS):
+        plane[c] = (place[c] <= hidden) & (place[c] != seat) & (dealt[c] != shown)
     for suit in range(4):
         if s.no_suit[other, suit]:
             for c in range(suit * RANKS, (suit + 1) * RANKS):
