@@ -132,8 +132,9 @@ class VectorSelfPlay(gymnasium.vector.VectorWrapper[np.ndarray, np.ndarray, Any,
         ended = np.zeros(b.num_games, bool)
         rewards = np.zeros(b.num_games)
         final: dict[str, Any] = {}
+        waiting = self._rows
         while True:
-            over = np.flatnonzero(b.over)
+            over = waiting[b.over[waiting]]
             if len(over):
                 first = over[~ended[over]] if counting else over[:0]
                 if len(first):
@@ -142,7 +143,7 @@ class VectorSelfPlay(gymnasium.vector.VectorWrapper[np.ndarray, np.ndarray, Any,
                     ended[first] = True
                 b.reset(None, over)
                 self._seat(over)
-            waiting = np.flatnonzero(self._team_of[b.players] != self._team_of[self.learner])
+            waiting = waiting[self._team_of[b.players[waiting]] != self._team_of[self.learner[waiting]]]
             if not len(waiting):
                 break
             assigned = self._playing[waiting, b.players[waiting]]
