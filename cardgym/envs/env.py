@@ -104,6 +104,9 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         self.observation_space: spaces.Space[Any] = observation_space(self.game, self.layouts, self.batch.encodings)
         self.action_space = spaces.Discrete(len(self.game.actions))
         self._action = np.zeros(1, np.int64)
+        # Views of the buffers that every step writes to, made once: making one takes as long as copying it.
+        self._seen = [(name, getattr(self.batch, name)[0]) for name in self.batch.encodings]
+        self._mask, self._rewards = self.batch.mask[0], self.batch.rewards[0, : self.num_seats]
 
     # --- Gymnasium -----------------------------------------------------------------------
 
@@ -146,7 +149,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
                     f"not {action!r} of type {type(action).__name__}"
                 )
             action = action.item()
-        actor = int(self.batch.players[0])
+        actor = self.batch.players.item(0)
         try:
             self._action[0] = action
         except OverflowError:
@@ -157,8 +160,8 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         info = self._info()
         return (
             self._observation(info["action_mask"]),
-            float(info["rewards"][actor]),
-            bool(self.batch.over[0]),
+            self._rewards.item(actor),
+            self.batch.over.item(0),
             False,
             info,
         )
@@ -285,17 +288,16 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             raise ResetNeeded(f"{self.game.name}: call reset first")
 
     def _observation(self, mask: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        b = self.batch
-        seen = {name: getattr(b, name)[0].copy() for name in b.encodings}
-        seen["action_mask"] = b.mask[0].copy() if mask is None else mask
+        seen = {name: buffer.copy() for name, buffer in self._seen}
+        seen["action_mask"] = self._mask.copy() if mask is None else mask
         return seen
 
     def _info(self) -> dict[str, Any]:
         b = self.batch
         info: dict[str, Any] = {
-            "player": int(b.players[0]),
-            "action_mask": b.mask[0].copy(),
-            "rewards": b.rewards[0, : self.num_seats].copy(),
+            "player": b.players.item(0),
+            "action_mask": self._mask.copy(),
+            "rewards": self._rewards.copy(),
         }
         if b.over[0]:
             s = records(b.states)[0]
