@@ -246,7 +246,7 @@ def test_actions_in_every_phase(game_name: str, share: int) -> None:
         for i in range(2):
             envs.set_state(i, state)
         legal = set(np.flatnonzero(env.batch.mask[0]).tolist())
-        before, rows = snapshot(env), testing._buffers(envs.batch)
+        before, rows = snapshot(env), testing.buffers(envs.batch)
         for _ in range(15):
             value = draw.choice((odd_value(draw, names), draw.randrange(-2, len(names) + 2)))
             if _is_number(value) and not isinstance(value, bool) and value in legal:
@@ -258,7 +258,7 @@ def test_actions_in_every_phase(game_name: str, share: int) -> None:
                 found = tried((game_name, who, given), step, given)
                 assert isinstance(found, CardGymError), f"{game_name} {who}: {given!r} was taken"
             assert snapshot(env) == before, f"{game_name}: {value!r} changes the game"
-            assert testing._buffers(envs.batch) == rows, f"{game_name}: {value!r} changes a batch"
+            assert testing.buffers(envs.batch) == rows, f"{game_name}: {value!r} changes a batch"
 
 
 def positions(subject: testing.Subject, draw: random.Random, count: int) -> list[np.ndarray]:

@@ -226,7 +226,7 @@ def test_a_fact_that_nobody_may_know_is_found() -> None:
 
 
 def test_a_game_without_end_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(testing, "LIMIT", 10)
+    monkeypatch.setattr(testing.walks, "LIMIT", 10)
     with pytest.raises(AssertionError, match=r"not over after 10 decisions: policy='uniform', seed=5"):
         testing.check_play("Chouine-v0", games=3, seed=5)
 

@@ -10,7 +10,7 @@ import pytest
 
 import cardgym
 from cardgym import testing
-from cardgym.batch import Batch
+from cardgym.batch import Batch, resample
 from cardgym.errors import IllegalAction, InvalidAction, InvalidOption
 from cardgym.games.chouine import LAST_DRAW
 from cardgym.games.tiny_chouine import GAME, PACK, deals
@@ -90,7 +90,7 @@ def test_tiny_chouine_conforms_throughout(options: dict[str, object]) -> None:
 def test_tiny_chouine_resamples_evenly() -> None:
     """Against one's own two cards and the turn-up there are three equally likely stocks."""
     state = np.repeat(deals(GAME.options())[:1], 3000)
-    testing.resample(GAME, state, np.zeros(3000, np.int64), 7)
+    resample(GAME, state, np.zeros(3000, np.int64), 7)
     stocks, counts = np.unique(state["deck"][:, 31], return_counts=True)
     assert len(stocks) == 3
     assert counts.min() > 900

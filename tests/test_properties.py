@@ -79,7 +79,7 @@ def options_of(env_id: str) -> st.SearchStrategy[dict[str, Any]]:
     subject = testing.subject(env_id)
     fields = [f for f in dataclasses.fields(subject.options) if f.name not in cardgym.IDS[env_id]]
     drawn = {f.name: _values(f) for f in fields}
-    return st.fixed_dictionaries({}, optional=drawn).filter(lambda options: testing._allowed(env_id, options))
+    return st.fixed_dictionaries({}, optional=drawn).filter(lambda options: testing.allowed(env_id, options))
 
 
 def _values(field: dataclasses.Field[Any]) -> st.SearchStrategy[Any]:
@@ -334,13 +334,13 @@ def test_a_clone_is_the_same_and_goes_its_own_way(env_id: str, examples: int) ->
                 break
             env.step(play.action(env, move))
         twin = env.clone()
-        before = testing._buffers(env.batch)
-        assert testing._buffers(twin.batch) == before
+        before = testing.buffers(env.batch)
+        assert testing.buffers(twin.batch) == before
         later = dataclasses.replace(play, choices=())
         followed(later, twin, lambda move, action: None)
-        assert testing._buffers(env.batch) == before
+        assert testing.buffers(env.batch) == before
         followed(later, env, lambda move, action: None)
-        assert testing._buffers(env.batch) == testing._buffers(twin.batch)
+        assert testing.buffers(env.batch) == testing.buffers(twin.batch)
         assert env.reset()[1]["player"] == twin.reset()[1]["player"]
         assert env.batch.states.tobytes() == twin.batch.states.tobytes()
 
