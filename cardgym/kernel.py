@@ -45,14 +45,17 @@ def helper(function: Function) -> Function:
     It becomes part of every function that calls it.  Left to itself LLVM calls most of them, and a call that passes an
     array costs more than many of these functions do, since arrays are passed as seven words in memory.
     """
-    compiled: Any = numba.njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True, forceinline=True)(function)
-    return compiled
+    return _compiled(function, forceinline=True)
 
 
 def routine(function: Function) -> Function:
     """As :func:`helper`, for a long function with several callers: compiled once for them all, and called."""
-    compiled: Any = numba.njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True)(function)
-    return compiled
+    return _compiled(function, forceinline=False)
+
+
+def _compiled(function: Any, **options: Any) -> Any:
+    njit: Any = numba.njit  # its type does not know all options
+    return njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True, **options)(function)
 
 
 def kernel(name: str, sources: Iterable[str | Path] = ()) -> Callable[[Function], Function]:
@@ -70,7 +73,7 @@ def kernel(name: str, sources: Iterable[str | Path] = ()) -> Callable[[Function]
         if not JIT:
             return _with_attribute_access(function)
         compiled: Any = routine(function)
-        compiled._cache = _Cache(compiled, name, tuple(sources))  # type: ignore[attr-defined]
+        compiled._cache = _Cache(compiled, name, tuple(sources))
         return compiled
 
     return decorate

@@ -167,8 +167,8 @@ def _write_may_hold(s, seat, other, plane):
     if s.held[other] == 0:
         plane[:] = 0
         return
-    hidden = CHIEN if s.taker == seat else ECART  # the last place out of the seat's sight
-    seat, hidden = np.int8(seat), np.int8(hidden)
+    seat = np.int8(seat)
+    hidden = np.int8(CHIEN if s.taker == seat else ECART)  # the last place out of the seat's sight
     shown = np.int8(CHIEN if s.chien_open and other != s.taker else 127)  # who else was dealt a card of the open chien?
     for c in range(64):
         plane[c] = (place[c] <= hidden) & (place[c] != seat) & (dealt[c] != shown)
