@@ -3,26 +3,43 @@
     python benchmarks/ladder.py --games chouine --docs docs/envs/baselines
 
 prints a table for every game and writes it to a page, which ``docs/generate.py`` puts into the page of the game.
+
+Search takes hours over many deals, so games are kept as they are played, 100 deals a file; a run that was stopped, or
+one that asks for more deals, plays only those that are missing.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import report
 import tyro
 from rich.console import Console
 from speed import circumstances
 
 import cardgym
-from cardgym.baselines.agents import load_agent
-from cardgym.baselines.evaluate import FIRST_DEAL, Result, evaluate, results_table, write_json
+from cardgym.baselines.agents import Agent, load_agent
+from cardgym.baselines.evaluate import (
+    FIRST_DEAL,
+    Games,
+    Result,
+    play_duplicate,
+    results_table,
+    summarise,
+    write_json,
+)
 from cardgym.files import write_text
 from cardgym.game import Game
-from cardgym.progress import Bar
+from cardgym.progress import Bar, shifted
 
+CHUNK = 100
 HEADS = ("`box` against", "deals", "wins, % of decided", "score", "margin")
 
 
@@ -39,7 +56,7 @@ class Settings:
     threads: int = 1
     """threads of search agents"""
     out: Path = Path("runs/ladder")
-    """folder for <game>.json"""
+    """folder for <game>.json, and for the games"""
     docs: Path | None = None
     """folder for <game>.md"""
 
@@ -51,8 +68,55 @@ def climb(game: Game, settings: Settings, console: Console) -> list[Result]:
     for name, _, wanted in (rung.rpartition("=") for rung in settings.rungs):
         rung, deals = load_agent(name, game, settings.threads), int(wanted)
         with Bar(f"{game.title}: {name}", deals * game.teams_of(options), console) as bar:
-            results.append(evaluate(game, options, box, rung, deals, progress=bar.update))
+            played = games_between(game, box, rung, deals, settings.out / game.name / name, bar.update)
+        results.append(summarise(played, box.name, rung.name, FIRST_DEAL, FIRST_DEAL))
     return results
+
+
+def games_between(
+    game: Game, box: Agent, rung: Agent, deals: int, folder: Path, progress: Callable[[int], None]
+) -> Games:
+    """Duplicate deals of two agents, those in the folder as they are there; the others are played and kept.
+
+    Args:
+        game: the game, played with its default options.
+        box: the network, whose weights the kept games must belong to.
+        rung: its opponent.
+        deals: how many.
+        folder: of the kept games.
+        progress: called with the number of games finished so far.
+    """
+    parts, mark, teams = [], fingerprint(box), game.teams_of(game.options())
+    for first in range(0, deals, CHUNK):
+        path, seed = folder / f"{first:05}-{mark}.json", FIRST_DEAL + first
+        if not path.is_file():
+            done = shifted(lambda games: progress(min(games, deals * teams)), first * teams)
+            some = play_duplicate(game, game.options(), box, rung, range(seed, seed + CHUNK), seed, progress=done)
+            write_json(path, {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(some).items()}, None)
+        parts.append(read(path))
+        progress(min(deals, first + CHUNK) * teams)
+    return first_deals(Games.joined(parts), deals)
+
+
+def fingerprint(box: Agent) -> str:
+    """Of the weights of a network and of the version of the games that it plays."""
+    network: Any = box
+    digest = hashlib.sha256(cardgym.__version__.encode())
+    for weights in network.network.state_dict().values():
+        digest.update(weights.numpy().tobytes())
+    return digest.hexdigest()[:12]
+
+
+def read(path: Path) -> Games:
+    """The games of a file."""
+    kept = json.loads(path.read_text())
+    arrays = {f.name for f in dataclasses.fields(Games) if f.default_factory is dataclasses.MISSING}
+    return Games(**{k: np.array(v) if k in arrays else v for k, v in kept.items()})
+
+
+def first_deals(games: Games, deals: int) -> Games:
+    """The games of the first deals."""
+    return Games(**{k: v[:deals] for k, v in vars(games).items()})
 
 
 def page(game: Game, results: list[Result]) -> str:
