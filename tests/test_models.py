@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cardgym
-from cardgym.baselines import dmc, model_file, ppo
+from cardgym.baselines import dmc, exploit, model_file, ppo
 from cardgym.baselines.agents import Decisions, load_agent, shipped_model
 from cardgym.baselines.evaluate import evaluate
 from cardgym.baselines.network import NetworkAgent
@@ -24,9 +24,10 @@ BANDS = {
     "avinas": [("random", 10_000, 0.84), ("rule", 10_000, 0.51)],
     "chouine": [("random", 10_000, 0.95), ("rule", 10_000, 0.61), ("pimc-64", 400, 0.60)],
     "shukh": [("random", 10_000, 0.87), ("rule", 10_000, 0.62)],
+    "shukh_table": [("random", 1_000, 0.99), ("rule", 4_000, 0.53)],
     "tarot": [("random", 2_000, 0.96), ("rule", 10_000, 0.515)],
 }
-SETTINGS = {"ppo": ppo.Settings, "dmc": dmc.Settings}
+SETTINGS = {"ppo": ppo.Settings, "dmc": dmc.Settings, "exploit": exploit.Settings}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -36,7 +37,8 @@ def test_shipped_model_is_small_and_made_by_the_committed_settings(name: str) ->
     notes = model_file.load(path).notes
     assert notes["game"] == name
     assert not any(str(value).startswith("/") for value in notes["settings"].values())  # of the machine it came from
-    committed = model_file.plain(settings_from_file(SETTINGS[notes["algorithm"]], notes["algorithm"], name))
+    kind = "exploit" if "target" in notes["settings"] else notes["algorithm"]
+    committed = model_file.plain(settings_from_file(SETTINGS[kind], kind, name))
     made = {k: v for k, v in notes["settings"].items() if k not in FREE}
     assert made == {k: v for k, v in json.loads(json.dumps(committed)).items() if k in made}
     assert notes["decisions"] >= notes["settings"]["decisions"]
