@@ -211,6 +211,20 @@ def test_av_18_the_face_down_card_is_any_that_the_leader_may_hold() -> None:
     assert counts.max() < 3000 * 0.3
 
 
+def test_av_18_the_face_down_card_is_any_of_his_own_where_no_other_hand_can_give_one() -> None:
+    """AV-18: the others have shown void in all plain suits, the leader in trumps; what is left is which of his cards
+    he has led, and he himself knows that."""
+    table = lone_queen().do("face down", "AS", "sign none")
+    s = table.batch.states
+    s["void"][0, [0, 2, 3], :4] = 1
+    mine = in_hand(s[0], 1)
+    mine[s["down"][0]] = True
+    found = worlds(np.repeat(s, 80), 0)
+    assert set(found["down"].tolist()) == set(np.flatnonzero(mine & (s["turned"][0] == 0)))
+    assert ((found["owner"] == 1) == (s["owner"] == 1)).all()
+    assert (worlds(np.repeat(s, 20), 1)["down"] == s["down"]).all()
+
+
 # --- The one ending that hidden cards decide -------------------------------------------------
 
 
