@@ -38,9 +38,9 @@ ROOT = TESTS.parent
 EQUIVALENT = TESTS / "equivalent_mutants.toml"
 KEPT = ROOT / "runs" / "mutants"
 ENOUGH = 0.95
-SLOW = 1.5  # seconds of CPU as plain Python, beyond which a test is left to the compiled run
+SLOW = 2.5  # seconds of CPU as plain Python, beyond which a test is left to the compiled run
 BUDGET = 40.0  # seconds of CPU of tests in the plain run
-KEEN = 6  # the kept games, which notice any change of an encoding, may take so many times longer
+KEEN = 4  # the kept games, which notice any change of an encoding, may take so many times longer
 FEWER = 4  # the oracles play so many times fewer games in the plain run
 LONGEST = 900  # seconds for the compiled run of a mutant
 
@@ -357,7 +357,7 @@ def noticed_plain(game: str, mutant: Mutant, file: Path, order: Sequence[str], l
 
     def work() -> str:
         sys.meta_path.insert(0, Swapped(mutant.module, file))
-        plan = Plan(game, order, 10 * SLOW)
+        plan = Plan(game, order, 6 * SLOW)
         run_tests(game, plan, ["-x"])
         return plan.failed or ("nothing could be collected" if not plan.seconds else "")
 

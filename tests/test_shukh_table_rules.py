@@ -16,7 +16,7 @@ from cardgym.batch import resample
 from cardgym.cards import PACK_52
 from cardgym.errors import InvalidOption
 from cardgym.games.shukh_table import GAME
-from cardgym.games.shukh_table_state import NUM_ACTIONS
+from cardgym.games.shukh_table_state import NUM_ACTIONS, PILE
 from cardgym.testing import check_leaks, check_play
 
 HANDS = ("9S 8C QH", "10C JC 7C", "KC QC 6C", "AS KS 7D")
@@ -56,6 +56,92 @@ def test_tm_15_who_knows_what_after_debts() -> None:
     table.play("QH")
     assert table.seen(2)["card"] == ["QH"]
     assert table.seen(2)["unknown"].sum() == 2, "what is shown is known to all from then on"
+
+
+def worlds_of(table: Table | Deal, seat: int, n: int = 150) -> np.ndarray:
+    """``n`` states that the seat cannot tell from the true one."""
+    worlds = np.repeat(table.batch.states, n)
+    resample(GAME, worlds, np.full(n, seat), 1)
+    return worlds
+
+
+def moved(table: Table, seat: int) -> dict[str, set[int]]:
+    """Cards that do not lie in one place in all the worlds of the seat, with their places."""
+    places = worlds_of(table, seat)["place"].T
+    return {PACK_52.names[c]: set(there.tolist()) for c, there in enumerate(places) if len(set(there.tolist())) > 1}
+
+
+def test_tm_15_any_card_of_the_stock_may_come_next_or_last() -> None:
+    """TM-15: while the players deal; what has been drawn is known."""
+    deal = Deal("8C QD 6S 10H").draw(4)
+    order = deal.state["order"].copy()
+    worlds = worlds_of(deal, 0, 400)["order"]
+    assert (worlds[:, :4] == order[:4]).all()
+    assert (worlds[:, 36:] == -1).all()
+    for place in (4, 35):
+        assert set(worlds[:, place].tolist()) == set(order[4:36].tolist())
+    assert (np.sort(worlds[:, 4:36], axis=1) == np.sort(order[4:36])).all()
+
+
+def test_tm_15_a_short_memory_sees_what_lies_open() -> None:
+    """TM-15, S-6: with ``memory="table"`` cards of other hands may be in any of them, and all else stays."""
+    table = Table("9S 8C", "10C JC", "KC QC", kon=[(2, "7S")], piles={1: "6D KD"}, memory="table")
+    assert moved(table, 0) == {card: {1, 2} for card in ("10C", "JC", "KC", "QC")}
+    assert moved(table, 1) == {card: {0, 2} for card in ("9S", "8C", "KC", "QC")}
+    worlds = worlds_of(table, 2)
+    assert ((worlds["place"] == 0).sum(axis=1) == 2).all()
+    assert (worlds["below"] == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "known"),
+    [({}, True), ({"idle": 1}, False), ({"opener": 0}, False), ({"unswept": 1}, False), ({"height": 1}, False)],
+)
+def test_r_5_1_the_nine_of_diamonds_is_known_until_the_first_lead(changes: dict[str, int], known: bool) -> None:
+    """R-5.1: with ``memory="table"`` too, it lies with the opener."""
+    table = Table("9S 8C", "9D JC", "KC QC", turn=1, kon=[(0, "7S")] if "height" in changes else (), memory="table")
+    for name, value in {"opener": 1, **changes}.items():
+        table.state[name] = value
+    assert ("9D" not in moved(table, 0)) == known
+
+
+def test_tm_15_a_short_memory_and_cards_paid_face_down() -> None:
+    """TM-15, R-4.14.1: until the piles are picked up, other hands and all piles are covered, but for the nine of
+    diamonds."""
+    table = Table("9D 8C QH 7S", "10C JC", "KC QC 6C", debts=(0, 1, 0), memory="table").play("8C")
+    assert table.stage == "repay"
+    pile = PILE + 1
+    assert moved(table, 2) == {card: {0, 1, pile} for card in ("8C", "QH", "7S", "10C", "JC")}
+    assert moved(table, 1) == {card: {0, 2, pile} for card in ("8C", "QH", "7S", "KC", "QC", "6C")}
+
+
+def test_tm_15_cards_of_one_giver_change_places_among_themselves() -> None:
+    """TM-15: with a perfect memory, and who knows them goes with the place."""
+    table = Table("9D 8C QH 7S", "10C JC 7C", "KC QC 6C", debts=(0, 1, 0)).play("8C", "QC")
+    assert moved(table, 2) == {card: {0, 1} for card in ("8C", "QH", "7S")}
+    assert moved(table, 0) == {card: {1, 2} for card in ("KC", "QC", "6C")}
+    assert moved(table, 1) == {}
+    worlds = worlds_of(table, 2)
+    true = table.batch.states
+    for card in ("8C", "QH", "7S"):
+        c = PACK_52.card(card)
+        knows = {seat: set(worlds["known"][worlds["place"][:, c] == seat, c].tolist()) for seat in (0, 1)}
+        paid, kept = PACK_52.card("8C"), PACK_52.card("QH")
+        assert knows == {0: {int(true["known"][0, kept])}, 1: {int(true["known"][0, paid])}}
+
+
+def test_s_2_the_next_party_keeps_nothing_of_the_last() -> None:
+    """S-2: beside the score its state is that of a first party with this shuffler and this stock."""
+    table = Table("6C 7C", "", "", kon=[(1, "7S")], out={2: 1}, episode="match", deal="played")
+    for name in ("skips", "silent", "debt", "due", "repaid", "deals", "safe", "known", "origin", "hesitated", "warned"):
+        table.state[name] = 1
+    table.play("take").settle()
+    s = table.state
+    assert (s["parties"], s["shuffler"], s["drawn"]) == (1, 0, 0)
+    first = Deal(" ".join(PACK_52.names[c] for c in s["order"][:36]), episode="match").state
+    score = ("rng", "moves", "scores", "parties", "origin")
+    for name in set(GAME.dtype.names or ()) - set(score):
+        np.testing.assert_array_equal(s[name], first[name], err_msg=name)
 
 
 def test_r_4_12_r_4_13_first_pay_then_take() -> None:
