@@ -104,6 +104,8 @@ def test_s_6_the_unseen_cards_come_into_every_other_hand() -> None:
         for seat in range(4):
             worlds = redealt(np.repeat(table.batch.states, 100), seat, turn)
             unseen = (true["place"] < 8) & (true["place"] != seat)
+            assert (worlds["top"] == -1).all(), "how they were dealt is forgotten"
+            assert (worlds["below"] == -1).all()
             assert (worlds["place"][:, ~unseen] == true["place"][~unseen]).all()
             for other in range(4):
                 here = worlds["place"] == other
