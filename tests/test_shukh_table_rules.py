@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from shukh_positions import PACKS
 from shukh_referee import deal_stacks
-from shukh_table_positions import Deal, Table
+from shukh_table_positions import Deal, Game, Table
 
 import cardgym
 from cardgym.batch import resample
@@ -128,6 +128,22 @@ def test_tm_15_cards_of_one_giver_change_places_among_themselves() -> None:
         knows = {seat: set(worlds["known"][worlds["place"][:, c] == seat, c].tolist()) for seat in (0, 1)}
         paid, kept = PACK_52.card("8C"), PACK_52.card("QH")
         assert knows == {0: {int(true["known"][0, kept])}, 1: {int(true["known"][0, paid])}}
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_tm_11_a_party_of_two_begins_with_two_left(players: int) -> None:
+    """TM-11: then the lowest heart cannot be asked for before somebody has moved."""
+    game = Game(players, deal="engine")
+    assert game.state["safe"] == (players == 2)
+    assert game.state["live"] == players
+
+
+@pytest.mark.parametrize(("low", "second"), [("2C", "3C"), ("2H", "3H"), ("2D", "3D")])
+def test_v_1_the_lowest_card_of_any_suit_may_be_tucked(low: str, second: str) -> None:
+    """V-1: of 52 cards too."""
+    table = Table(f"{low} 9S", "10C JC 7C", "KC QC", kon=[(1, second)], deck=52, tuck="general")
+    assert "tuck" in table.legal()
+    assert table.act("tuck").hand(0) == {"9S"}
 
 
 def test_s_2_the_next_party_keeps_nothing_of_the_last() -> None:
