@@ -261,6 +261,15 @@ def test_ta_22_ta_24_decisions() -> None:
     assert plain.s.moves == 6 + 1 + 72
 
 
+def test_ta_31_roles_at_the_end_of_a_deal() -> None:
+    """TA-31: the taker, who holds the called king, and the others."""
+    table = Table(["3C", "KH", "5C", "6C", "7C"]).do("pass", "pass", "garde sans", "pass", "pass", "KH", "no slam")
+    table.play_out()
+    assert [GAME.role(table.s, seat) for seat in range(5)] == [
+        f"{side} garde sans" for side in ("defender", "partner", "taker", "defender", "defender")
+    ]
+
+
 # --- The match -------------------------------------------------------------------------------
 
 

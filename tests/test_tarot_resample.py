@@ -342,6 +342,14 @@ def showing_the_excuse(number: int) -> Table:
     return table
 
 
+def showing_round_the_ecart() -> Table:
+    """Seat 0, which has laid away T19, T18 and T6 of its seventeen trumps, shows T21, T20, T17: so it has enough of
+    them without the Excuse."""
+    trumps = " ".join(TRUMPS[4:21])
+    table = Table([f"{trumps} KC", "", "", ""], "KD KH KS 2C 3C 4C", contract="garde")
+    return table.do("2C", "3C", "4C", "T19", "T18", "T6", "no slam", "triple poignee", "T21", "T20", "T17")
+
+
 def laying_trumps() -> Table:
     """Seat 0 has laid away a plain card and a trump."""
     trumps = " ".join(TRUMPS[6:21])
@@ -363,7 +371,8 @@ def trump_led() -> Table:
     "position",
     [
         before_the_word, *(functools.partial(showing, n) for n in (0, 1, 9)),
-        *(functools.partial(showing_the_excuse, n) for n in (0, 4, 9)), laying_trumps, partner_unknown, trump_led,
+        *(functools.partial(showing_the_excuse, n) for n in (0, 4, 9)), showing_round_the_ecart,
+        laying_trumps, partner_unknown, trump_led,
     ],
     ids=lambda p: getattr(p, "__name__", "") or f"{p.func.__name__} {p.args[0]}",
 )  # fmt: skip
@@ -425,3 +434,16 @@ def test_ta_4_a_petit_sec_is_dealt_only_where_it_may_have_been() -> None:
         owner = worlds["dealt"][:, PETIT : PETIT + 1]
         lonely = (owner[:, 0] != CHIEN) & ((worlds["dealt"][:, PETIT + 1 :] == owner).sum(1) == 0)
         assert lonely.any() == some
+
+
+def test_ta_4_who_may_hold_no_other_trump_holds_the_petit_with_the_excuse() -> None:
+    """TA-4, TA-23: as if play had proved of seat 1 that it has no trump above the Petit."""
+    true = Table(["", "", "T1 Excuse", ""]).batch.states
+    true["cap"][0, 1] = 1
+    worlds = np.repeat(true, 60)
+    resample(GAME, worlds, np.zeros(60, int), 3)
+    petit, excuse = worlds["place"][:, PETIT] == 1, worlds["place"][:, 77] == 1
+    assert (worlds["place"][:, PETIT + 1 : 77] != 1).all()
+    assert petit.any()
+    assert not (petit & ~excuse).any()
+    assert (excuse & ~petit).any()
