@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from shukh_positions import PACKS
 from shukh_referee import deal_stacks
+from shukh_table_facts import facts
 from shukh_table_positions import Deal, Game, Table
 
 import cardgym
-from cardgym.batch import resample
+from cardgym.batch import Batch, resample, sample
 from cardgym.cards import PACK_52
 from cardgym.errors import InvalidOption
 from cardgym.games.shukh_table import GAME
 from cardgym.games.shukh_table_state import NUM_ACTIONS, PILE
-from cardgym.testing import check_leaks, check_play
+from cardgym.kernel import records
+from cardgym.testing import check_leaks, check_play, parts
 
 HANDS = ("9S 8C QH", "10C JC 7C", "KC QC 6C", "AS KS 7D")
 
@@ -128,6 +131,35 @@ def test_tm_15_cards_of_one_giver_change_places_among_themselves() -> None:
         knows = {seat: set(worlds["known"][worlds["place"][:, c] == seat, c].tolist()) for seat in (0, 1)}
         paid, kept = PACK_52.card("8C"), PACK_52.card("QH")
         assert knows == {0: {int(true["known"][0, kept])}, 1: {int(true["known"][0, paid])}}
+
+
+def test_tm_15_the_whole_state_shows_what_was_paid_face_down() -> None:
+    """TM-15: hands and piles as they are, whoever knows them."""
+    table = Table("9D 8C QH 7S", "10C JC 7C", "KC QC 6C", debts=(0, 1, 0)).play("8C")
+    assert table.turn == 2
+    state = table.batch.views(np.array([2]), encodings=("state",)).state[0]
+    seen = parts(table.batch.layouts["state"], state)
+    names = [{PACK_52.names[c] for c in np.flatnonzero(row)} for row in (*seen["hands"], *seen["piles"])]
+    assert names == [{"9D", "QH", "7S"}, {"10C", "JC", "7C"}, set(), set(), {"8C"}]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"memory": "table"}, {"deal": "engine", "judge": "vote"}, {"players": 2}], ids=lambda o: str(o)
+)
+def test_every_fact_is_seen_in_one_game(options: dict[str, Any]) -> None:
+    """TM-15, S-6: from the observations of a random game, now and then, all that a seat may know is read."""
+    batch = Batch(GAME, GAME.options.of(**{"players": 3, **options}), 1)
+    batch.reset([3])
+    generator = np.random.default_rng(1)
+    for move in range(300):
+        if batch.over[0]:
+            break
+        for seat in range(batch.seats if move % 8 == 0 else 0):
+            seen = parts(batch.layouts["observation"], batch.views(np.array([seat])).observation[0])
+            for name, fact in facts(options).items():
+                assert fact.truth(records(batch.states)[0], seat) == fact.read(seen), name
+        batch.step(sample(batch.mask, generator))
+    assert batch.states["opener"][0] >= 0, "the deal is done"
 
 
 @pytest.mark.parametrize("players", [2, 3])

@@ -371,7 +371,7 @@ def trump_led() -> Table:
     "position",
     [
         before_the_word, *(functools.partial(showing, n) for n in (0, 1, 9)),
-        *(functools.partial(showing_the_excuse, n) for n in (0, 4, 9)), showing_round_the_ecart,
+        *(functools.partial(showing_the_excuse, n) for n in (0, 4, 9, 10)), showing_round_the_ecart,
         laying_trumps, partner_unknown, trump_led,
     ],
     ids=lambda p: getattr(p, "__name__", "") or f"{p.func.__name__} {p.args[0]}",
