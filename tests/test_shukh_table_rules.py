@@ -18,7 +18,7 @@ from cardgym.batch import Batch, resample, sample
 from cardgym.cards import PACK_52
 from cardgym.errors import InvalidOption
 from cardgym.games.shukh_table import GAME
-from cardgym.games.shukh_table_state import NUM_ACTIONS, PILE
+from cardgym.games.shukh_table_state import CHATTING, NUM_ACTIONS, PILE
 from cardgym.kernel import records
 from cardgym.testing import check_leaks, check_play, parts
 
@@ -133,6 +133,23 @@ def test_tm_15_cards_of_one_giver_change_places_among_themselves() -> None:
         assert knows == {0: {int(true["known"][0, kept])}, 1: {int(true["known"][0, paid])}}
 
 
+def test_sh_2_a_lost_turn_is_one_turn() -> None:
+    """Sh-2, TM-13: who led the queen of hearts and was caught is passed over once."""
+    table = Table(*HANDS).act("QH", react={1: "accuse"})
+    assert (table.stage, table.turn) == ("turn", 1)
+    assert table.state["skips"].tolist() == [0] * 8
+
+
+@pytest.mark.parametrize("memory", ["perfect", "table"])
+def test_tm_15_the_whole_state_shows_the_order_of_the_stock(memory: str) -> None:
+    """TM-15: from the next card on."""
+    deal = Deal("8C QD 6S 10H", memory=memory).draw(4)
+    state = deal.batch.views(np.array([deal.turn]), encodings=("state",)).state[0]
+    order = parts(deal.batch.layouts["state"], state)["stock_order"]
+    assert [PACK_52.names[c] for c in np.argsort(order)[-32:]] == [PACK_52.names[c] for c in deal.state["order"][4:36]]
+    assert sorted(order[order > 0]) == list(range(1, 33))
+
+
 def test_tm_15_the_whole_state_shows_what_was_paid_face_down() -> None:
     """TM-15: hands and piles as they are, whoever knows them."""
     table = Table("9D 8C QH 7S", "10C JC 7C", "KC QC 6C", debts=(0, 1, 0)).play("8C")
@@ -154,12 +171,31 @@ def test_every_fact_is_seen_in_one_game(options: dict[str, Any]) -> None:
     for move in range(300):
         if batch.over[0]:
             break
+        known = batch.states["known"][0]
+        assert batch.states["secrets"][0] == (known != (1 << batch.seats) - 1).sum()
         for seat in range(batch.seats if move % 8 == 0 else 0):
             seen = parts(batch.layouts["observation"], batch.views(np.array([seat])).observation[0])
             for name, fact in facts(options).items():
                 assert fact.truth(records(batch.states)[0], seat) == fact.read(seen), name
         batch.step(sample(batch.mask, generator))
     assert batch.states["opener"][0] >= 0, "the deal is done"
+
+
+def test_tm_9_any_other_seat_may_be_asked_at_the_start_of_a_turn() -> None:
+    """TM-9: but not who is on turn."""
+    batch = Batch(GAME, GAME.options.of(players=4, deal="engine", chatter=1.0), 60)
+    batch.reset(range(60))
+    s = batch.states
+    assert (s["stage"] == CHATTING).all()
+    assert set(((s["player"] - s["turn"]) % 4).tolist()) == {1, 2, 3}
+
+
+@pytest.mark.parametrize("seat", [0, 3])
+def test_tm_9_who_jumps_chooses_his_card_next(seat: int) -> None:
+    """TM-9, R-5.4: whichever seat it is."""
+    table = Table("9S 8C", "10C JC 7C", "KC QC 6C", "AS KS 7D", kon=[(2, "7S")], turn=1, chat=seat).play("jump")
+    assert (table.stage, table.turn) == ("jump", seat)
+    assert table.legal() == ({"9S"} if seat == 0 else {"AS", "KS"})
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -183,7 +219,9 @@ def test_s_2_the_next_party_keeps_nothing_of_the_last() -> None:
     table = Table("6C 7C", "", "", kon=[(1, "7S")], out={2: 1}, episode="match", deal="played")
     for name in ("skips", "silent", "debt", "due", "repaid", "deals", "safe", "known", "origin", "hesitated", "warned"):
         table.state[name] = 1
-    table.play("take").settle()
+    table.play("take")
+    while table.state["parties"] == 0:
+        table.play("pass")
     s = table.state
     assert (s["parties"], s["shuffler"], s["drawn"]) == (1, 0, 0)
     first = Deal(" ".join(PACK_52.names[c] for c in s["order"][:36]), episode="match").state

@@ -335,7 +335,8 @@ def showing(number: int) -> Table:
 
 def showing_the_excuse(number: int) -> Table:
     """Seat 0, with nine trumps and the Excuse, has said "simple poignee" and shown so many."""
-    table = Table(["KH Excuse " + " ".join(TRUMPS[3:12]), "", "", ""]).do("garde sans", "pass", "pass", "pass")
+    hand = "KH 1H 2H 3H 4H 5H 6H 7H Excuse " + " ".join(TRUMPS[3:12])
+    table = Table([hand, "", "", ""]).do("garde sans", "pass", "pass", "pass")
     table.do("no slam", "simple poignee")
     for _ in range(number):
         table.do(max(table.legal - {"Excuse"} or table.legal, key=PACK.index))
