@@ -12,7 +12,6 @@ process for every mutant and drops no statement; hence this file.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import contextlib
 import importlib.util
@@ -29,22 +28,24 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+import tyro
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 EQUIVALENT = TESTS / "equivalent_mutants.toml"
 KEPT = ROOT / "runs" / "mutants"
 ENOUGH = 0.95
-SLOW = 1.5  # seconds of CPU as plain Python, beyond which a test is left to the compiled run
-BUDGET = 40.0  # seconds of CPU of tests in the plain run
-KEEN = 6  # the kept games, which notice any change of an encoding, may take so many times longer
+SLOW = 2.5  # seconds of CPU as plain Python, beyond which a test is left to the compiled run
+BUDGET = 60.0  # seconds of CPU of tests in the plain run
+KEEN = 4  # the kept games, which notice any change of an encoding, may take so many times longer and come earlier
 FEWER = 4  # the oracles play so many times fewer games in the plain run
 LONGEST = 900  # seconds for the compiled run of a mutant
 
-MODULES = {
+Name = Literal["chouine", "avinas", "shukh", "shukh_table", "tarot"]
+MODULES: dict[str, tuple[str, ...]] = {
     "chouine": ("chouine",),
     "avinas": ("avinas",),
     "shukh": ("shukh",),
@@ -193,17 +194,20 @@ class Plan:
     """A pytest plugin: keeps the tests of a game, in the order given, and writes down what happens.
 
     Attributes:
+        mine: the tests of the game.
         seconds: by test, the CPU time it took; without end if it failed.
         failed: the last test that failed.
     """
 
     def __init__(self, game: str, order: Sequence[str] | None = None, limit: float = 0.0) -> None:
         self.game, self.order, self.limit = game, order, limit
+        self.mine: list[str] = []
         self.seconds: dict[str, float] = {}
         self.failed = ""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         mine = {item.nodeid: item for item in items if self._is_mine(item)}
+        self.mine = list(mine)
         for module in {getattr(item, "module", None) for item in mine.values()} if self.limit else ():
             for name in {"GAMES", "RARE_GAMES"} & vars(module).keys():
                 setattr(module, name, getattr(module, name) // FEWER)
@@ -292,46 +296,55 @@ def forked(work: Callable[[], Any], limit: float) -> Any:
 
 
 def measured(game: str) -> dict[str, float]:
-    """Seconds of each test as plain Python on the rules as they are; kept until rules or tests change."""
-    sources = [*map(path_of, MODULES[game]), *map(Path, arguments(game))]
+    """Seconds of each test as plain Python on the rules as they are, kept in ``runs/mutants`` for the tests met before;
+    without the file all are measured anew."""
     kept = KEPT / f"{game}.json"
-    if kept.exists() and kept.stat().st_mtime > max(f.stat().st_mtime for f in sources):
-        return dict(json.loads(kept.read_text()))
+    known = json.loads(kept.read_text()) if kept.exists() else {}
 
     def work() -> dict[str, float]:
-        plan = Plan(game, limit=SLOW)
+        plan = Plan(game, new, SLOW)
         run_tests(game, plan)
         return plan.seconds
 
-    print(f"{game}: measuring its tests", flush=True)
-    seconds = forked(work, 3600)
-    if not seconds:
+    tests = warm(game)
+    new = [test for test in tests if test not in known]
+    if new:
+        print(f"{game}: measuring {len(new)} tests", flush=True)
+        known |= forked(work, 3600) or {}
+        KEPT.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps({test: known[test] for test in tests if test in known}, indent=1))
+    if not tests or not known.keys() >= set(tests):
         sys.exit(f"error: the tests of {game} do not run")
-    KEPT.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps(seconds, indent=1))
-    return dict(seconds)
+    return {test: known[test] for test in tests}
 
 
-def warm(game: str) -> None:
-    """Imports, once for all mutants, what the tests of a game import and what holds no rule and no test."""
+def warm(game: str) -> list[str]:
+    """Imports, once for all mutants, what the tests of a game import and what holds no rule and no test; returns those
+    tests."""
 
-    def work() -> list[str]:
-        run_tests(game, Plan(game, []))
-        return [
+    def work() -> tuple[list[str], list[str]]:
+        plan = Plan(game, [])
+        run_tests(game, plan)
+        modules = [
             n for n, m in sys.modules.items() if not str(getattr(m, "__file__", None) or ROOT).startswith(str(ROOT))
         ]
+        return plan.mine, modules
 
-    for name in forked(work, 600):
+    tests, modules = forked(work, 600) or ([], [])
+    for name in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     assert not any(name.startswith("cardgym.games.") for name in sys.modules)
+    return tests
 
 
 def split(seconds: dict[str, float]) -> tuple[list[str], list[str], float]:
     """The tests to run as plain Python, quickest first, those to run compiled, and the time of the first."""
-    order = sorted(
-        seconds, key=lambda n: (seconds[n], "golden" not in n, n)
-    )  # compiled, the kept games are the quickest
+
+    def cost(test: str) -> float:
+        return seconds[test] / KEEN if "golden" in test else seconds[test]
+
+    order = sorted(seconds, key=lambda n: (cost(n), "golden" not in n, n))  # compiled, the kept games are the quickest
     total, plain = 0.0, []
     for name in order:
         if total + seconds[name] > BUDGET:
@@ -346,7 +359,7 @@ def noticed_plain(game: str, mutant: Mutant, file: Path, order: Sequence[str], l
 
     def work() -> str:
         sys.meta_path.insert(0, Swapped(mutant.module, file))
-        plan = Plan(game, order, 10 * SLOW)
+        plan = Plan(game, order, 6 * SLOW)
         run_tests(game, plan, ["-x"])
         return plan.failed or ("nothing could be collected" if not plan.seconds else "")
 
@@ -357,14 +370,17 @@ def noticed_plain(game: str, mutant: Mutant, file: Path, order: Sequence[str], l
 def noticed_compiled(game: str, mutant: Mutant, file: Path, order: Sequence[str]) -> str:
     """The first of the slow tests that fails as compiled code, ``""`` if none does."""
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}
-    environment["CARDGYM_CACHE_DIR"] = str(file.parent / "cache")
-    command = [sys.executable, __file__, game, "--compiled", mutant.module, str(file), *order]
+    environment |= {"CARDGYM_CACHE_DIR": str(file.parent / "cache"), "PYTHONPATH": str(TESTS)}
+    command = [sys.executable, "-c", COMPILED, game, mutant.module, str(file), *order]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False)
     except subprocess.TimeoutExpired:
         return "hangs"
     answer = done.stdout.rpartition("first failure:")[2].strip()
     return answer if done.returncode == 0 else "crashes"
+
+
+COMPILED = "import sys, mutants; mutants.run_compiled(*sys.argv[1:4], sys.argv[4:])"
 
 
 def run_compiled(game: str, module: str, file: str, order: Sequence[str]) -> None:
@@ -400,33 +416,30 @@ def described(mutant: Mutant) -> str:
     return f"{mutant.module}.py:{mutant.line} {mutant.function}: {mutant.before}  ->  {mutant.after}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("game", choices=MODULES)
-    parser.add_argument("--count", type=int, default=80, help="so many mutants, drawn at random; 0: all")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw")
-    parser.add_argument("--only", default="", help="only mutants whose line, as printed, holds this text")
-    parser.add_argument("--plain", action="store_true", help="leave out the compiled run")
-    parser.add_argument("--compiled", nargs="+", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.compiled:
-        run_compiled(asked.game, *asked.compiled[:2], asked.compiled[2:])
-        return
+def main(game: tyro.conf.Positional[Name], count: int = 80, seed: int = 0, only: str = "", plain: bool = False) -> None:
+    """Tries mutants of a game; the exit code is 1 if too few are noticed.
+
+    Args:
+        game: name of the game.
+        count: so many mutants, drawn at random; 0: all.
+        seed: of the draw.
+        only: only mutants whose line, as printed, holds this text.
+        plain: leave out the compiled run.
+    """
     if not os.environ.get("NUMBA_DISABLE_JIT"):
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "NUMBA_DISABLE_JIT": "1"})
-    warm(asked.game)
-    found = [m for m in all_mutants(asked.game) if asked.only in described(m)]
-    chosen = random.Random(asked.seed).sample(found, min(asked.count or len(found), len(found)))
+    found = [m for m in all_mutants(game) if only in described(m)]
+    chosen = random.Random(seed).sample(found, min(count or len(found), len(found)))
     reasons = explained()
     tried = [m for m in chosen if m.key not in reasons]
-    print(f"{asked.game}: {len(found)} mutants, {len(chosen)} chosen, {len(chosen) - len(tried)} of them explained")
-    survivors = check(asked.game, tried, not asked.plain)
+    print(f"{game}: {len(found)} mutants, {len(chosen)} chosen, {len(chosen) - len(tried)} of them explained")
+    survivors = check(game, tried, not plain)
     killed = len(tried) - len(survivors)
-    print(f"{asked.game}: {killed} of {len(tried)} mutants noticed ({killed / max(1, len(tried)):.1%})")
+    print(f"{game}: {killed} of {len(tried)} mutants noticed ({killed / max(1, len(tried)):.1%})")
     for mutant in survivors:
         print("not noticed:", described(mutant))
     sys.exit(killed < ENOUGH * len(tried))
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from avinas_positions import Table, dealt_around, games
-from avinas_referee import Match, Result
+from avinas_positions import Table, dealt_around, games, place_deck
+from avinas_referee import PACK, Match, Result
 
 import cardgym
 from cardgym.batch import playout
@@ -50,6 +50,23 @@ def test_av_17_example_3_the_pair_with_rams_loses() -> None:
     assert table.rewards == won_by(1)
     assert table.s.scores.tolist() == [-4, -13, -4, -13]
     assert not table.s.stalled
+
+
+def test_av_1_the_next_deal_of_a_match_keeps_nothing_of_the_last() -> None:
+    """AV-1: beside the score the state is that of a match that begins with this dealer and these cards."""
+    table = before_the_stop(0, rams=[0, 0], marks=[0, 0])
+    s = table.batch.states
+    for name in ("turned", "looked", "trick_of", "bids", "knocks", "void", "log_seat", "log_action"):
+        s[name] = 1
+    s["face"] = s["signed"] = s["down"] = s["down_at"] = 2
+    table.do("stop")
+    first = games(1, 0, episode="match", stop="any")
+    first.reset([0], options={"dealer": int(s["dealer"][0])})
+    place_deck(first.states, [PACK[c] for c in s["deck"][0]])
+    assert s["deals"][0] == 1
+    score = ("rng", "moves", "deals", "rams", "marks", "ending", "loser", "penalty", "rewards", "scores", "match_marks")
+    for name in set(GAME.dtype.names or ()) - set(score):
+        np.testing.assert_array_equal(s[name], first.states[name], err_msg=name)
 
 
 @pytest.mark.parametrize("rams", [[0, 0], [0, 3], [3, 0]])

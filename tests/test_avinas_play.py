@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from avinas_positions import IDS, NAMES, Table, dealt_around, games, split
+from avinas_positions import IDS, NAMES, Table, dealt_around, games, said, split
 from avinas_referee import PACK, SIGNS, longest, marks_for, trumps
 from avinas_referee import length as length_of
 
@@ -239,6 +239,18 @@ def test_av_8_face_down_and_sign(sign: str) -> None:
         assert "AS" in seen["played_by"][(1 - seat) % 4]
         assert seen["sign"] == [int(seat in (1, 3) and s == sign) for s in SIGNS]
         assert (sign in table.text(seat)) == (seat in (1, 3))
+
+
+def test_av_8_the_whole_state_shows_the_card_that_lies_face_down() -> None:
+    """AV-8: whoever is to act, and what was signed; before and after there is none."""
+    table = lone_queen().do("face down")
+    layout = table.batch.layouts["state"]
+    for word, face_down, signed in (("AS", {"AS"}, 0), ("sign none", {"AS"}, 1), ("7H", {"AS"}, 1)):
+        table.do(word)
+        seen = said(layout, table.views(table.player).state[0])
+        assert seen["face_down"] == face_down
+        assert sum(seen["sign_given"]) == signed
+    assert said(layout, lone_queen().views(1).state[0])["face_down"] == set()
 
 
 def test_av_8_the_sign_may_be_public() -> None:

@@ -79,22 +79,42 @@ def test_av_18_every_world_has_a_past_that_the_rules_allow(number: int) -> None:
     """
     states = trail(number)
     generator = np.random.default_rng(0)
-    words = {"stop": "claim", "overbid": "masked", "sign": "partner", **OPTIONS[number]}
     for seat in range(4):
         other = worlds(states, seat)
         for k in generator.choice(len(states), 400, replace=False):
-            true, world = states[k], other[k]
-            r = Referee([PACK[c] for c in world["deck"]], int(world["dealer"]), **words)
-            assert r.dealt[seat] == Referee([PACK[c] for c in true["deck"]], int(true["dealer"])).dealt[seat]
-            for who, action in zip(world["log_seat"], world["log_action"][: world["log_length"]], strict=False):
-                assert r.question.seat == who
-                r.apply(NAMES[action])  # asserts that it is legal
-            assert (r.result is not None) == bool(world["over"])
-            if r.result is not None:
-                assert r.result.ending == avinas.ENDINGS[true["ending"]]
-                assert r.result.penalty == true["penalty"]
-            assert [{PACK[c] for c in np.flatnonzero(in_hand(world, w))} for w in range(4)] == r.hands
-            assert (PACK[world["down"]] if world["down"] >= 0 else None) == r.covered
+            assert_possible(states[k], other[k], seat, OPTIONS[number])
+
+
+def assert_possible(true: np.void, world: np.void, seat: int, options: dict[str, str]) -> None:
+    """Plays a world's deal again with a referee."""
+    words = {"stop": "claim", "overbid": "masked", "sign": "partner", **options}
+    r = Referee([PACK[c] for c in world["deck"]], int(world["dealer"]), **words)
+    assert r.dealt[seat] == Referee([PACK[c] for c in true["deck"]], int(true["dealer"])).dealt[seat]
+    for who, action in zip(world["log_seat"], world["log_action"][: world["log_length"]], strict=False):
+        assert r.question.seat == who
+        r.apply(NAMES[action])  # asserts that it is legal
+    assert (r.result is not None) == bool(world["over"])
+    if r.result is not None:
+        assert r.result.ending == avinas.ENDINGS[true["ending"]]
+        assert r.result.penalty == true["penalty"]
+    assert [{PACK[c] for c in np.flatnonzero(in_hand(world, w))} for w in range(4)] == r.hands
+    assert (PACK[world["down"]] if world["down"] >= 0 else None) == r.covered
+
+
+@pytest.mark.parametrize("said", [[], ["face down"], ["face down", "AS"], ["face down", "AS", "sign none"]], ids=len)
+def test_av_18_few_worlds_too_have_a_past_that_the_rules_allow(said: list[str]) -> None:
+    """AV-18, AV-8: as above, where a leader without trumps has to choose, and after each step of his choice."""
+    table = lone_queen().do(*said)
+    true = table.batch.states
+    for seat in range(4):
+        found = worlds(np.repeat(true, 12), seat)
+        for world in found:
+            assert_possible(true[0], world, seat, {})
+        other = (true["owner"][0] != seat) & (true["trick_of"][0] == 0) & (true["turned"][0] == 0)
+        assert (found["owner"] != true["owner"]).any(axis=0)[other].mean() > 0.7
+        dealt_at = (found["deck"][:, None, :] == np.arange(32)[None, :, None]).argmax(axis=2)
+        played = (true["owner"][0] != seat) & (true["trick_of"][0] > 0) & (true["turned"][0] == 0)
+        assert (dealt_at != dealt_at[0]).any(axis=0)[played].all(), "as which of his cards he got it, nobody knows"
 
 
 def in_hand(s: np.void, seat: int) -> np.ndarray:
@@ -209,6 +229,20 @@ def test_av_18_the_face_down_card_is_any_that_the_leader_may_hold() -> None:
     assert all(rank_of(c) not in "QJ" for c in possible)
     assert len(possible) > 12
     assert counts.max() < 3000 * 0.3
+
+
+def test_av_18_the_face_down_card_is_any_of_his_own_where_no_other_hand_can_give_one() -> None:
+    """AV-18: the others have shown void in all plain suits, the leader in trumps; what is left is which of his cards
+    he has led, and he himself knows that."""
+    table = lone_queen().do("face down", "AS", "sign none")
+    s = table.batch.states
+    s["void"][0, [0, 2, 3], :4] = 1
+    mine = in_hand(s[0], 1)
+    mine[s["down"][0]] = True
+    found = worlds(np.repeat(s, 80), 0)
+    assert set(found["down"].tolist()) == set(np.flatnonzero(mine & (s["turned"][0] == 0)))
+    assert ((found["owner"] == 1) == (s["owner"] == 1)).all()
+    assert (worlds(np.repeat(s, 20), 1)["down"] == s["down"]).all()
 
 
 # --- The one ending that hidden cards decide -------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from chouine_positions import bold_games, games, play, rich_decks
+from chouine_positions import at_trick, bold_games, games, play, rich_decks
 from chouine_referee import CARD_POINTS, PACK, RANKS, rank_of
 from scipy.stats import chisquare
 
@@ -304,6 +304,20 @@ def test_ch_21_points_are_counted_anew_each_deal() -> None:
         assert (s["totals"][new & (s["deals"] > 0)].sum(1) == 130).all()
         checked += (new & (s["deals"] > 0)).sum()
     assert checked > 40
+
+
+def test_ch_21_the_next_deal_keeps_nothing_of_the_last() -> None:
+    """CH-21: beside the score the state is that of a match that begins with this dealer and this deck."""
+    table = at_trick(3, "AH 10H KH QH JH", "8D 9D JD 7C 8C", "JS", episode="match").do("chouine H", "JH")
+    s = table.batch.states
+    for name in ("quinte_cards", "swapped_in", "swapped_by", "called", "log_seat", "log_action", "proven", "trick_of"):
+        s[name] = 1
+    table.do("8D")
+    assert (s["deals"][0], s["log_length"][0]) == (1, 0)
+    first = games(1, 0, s["deck"], int(s["dealer"][0]), episode="match").states
+    score = ("rng", "moves", "scores", "cut", "deals", "first_dealer", "wins", "totals", "deal_winner", "by_chouine")
+    for name in set(GAME.dtype.names or ()) - set(score):
+        np.testing.assert_array_equal(s[name], first[name], err_msg=name)
 
 
 # --- Decisions -------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from chouine_positions import Table, at_trick, games, place_decks, play, rich_decks
 from chouine_referee import BRISQUES, PACK
+from positions import log_of
 from scipy.stats import chisquare
 
 from cardgym.batch import ENCODINGS, Batch, resample
@@ -104,6 +105,24 @@ def test_ch_8_recorded_deal_replays_from_the_new_deck(positions: Redealt) -> Non
     assert (s["pending"] >= 0).sum() > 500
 
 
+@pytest.mark.parametrize("to_trick_12", [False, True])
+def test_ch_8_ch_11_ch_15_every_new_deck_tells_the_same_past(to_trick_12: bool) -> None:
+    """CH-8, CH-11, CH-15: cards seen early were there early, the seven was swapped, the combinations were whole; who
+    lost trick 11 got the seven from under the stock."""
+    table = at_trick(6, "7S KH QH JH 9C", "8D 9D JD 7C 8C", "AS").do("swap", "tierce H", "JH", "8D", "9C")
+    while to_trick_12 and table.s.trick < 12:  # seat 0 plays high, seat 1 low
+        cards = np.flatnonzero(table.batch.mask[0, :32])
+        cards = sorted(cards, key=lambda c: (c // 8 == table.s.trump, c % 8))
+        table.batch.step(np.array([cards[-1] if table.s.player == 0 else cards[0]]))
+    assert table.s.place[PACK.index("7S")] == (1 if to_trick_12 else 3)
+    names = [name for _, name in log_of(GAME, table.batch.states[0])]
+    for seat in range(2):
+        for world in worlds(table, seat, 12):
+            again = Table([PACK[c] for c in world["deck"]], int(world["dealer"])).do(*names)
+            for name in set(GAME.dtype.names or ()) - {"rng"}:
+                np.testing.assert_array_equal(world[name], again.batch.states[0][name], err_msg=name)
+
+
 def test_redealing_a_match_leaves_its_score() -> None:
     """CH-21: between deals and at the end of a match too, only hidden cards change."""
     batch = games(20, 19, episode="match")
@@ -163,6 +182,16 @@ def test_stock_is_uniform_over_what_is_unseen() -> None:
         assert_even(Counter(PACK[c] for c in states["deck"][:, place]), len(unseen))
 
 
+def test_every_unseen_card_comes_next_in_some_world() -> None:
+    """As above, in few worlds: from the stock, and into the hand."""
+    table = at_trick(6, "7S KH QH JH 9C", "8D 9D JD 7C 8C", "AS").do("9C")
+    states = worlds(table, 1, 250)
+    unseen = set(table.seen(1)["unseen"])
+    for place in (int(table.s.next_draw), 31):
+        assert {PACK[c] for c in states["deck"][:, place]} == unseen
+    assert set.union(*(set(hand) for hand in hands(states, 0))) == unseen
+
+
 def test_waiting_quinte_leaves_brisques_only() -> None:
     """CH-15: while the quinte waits to be shown, his hand is any four or five unseen brisques, evenly."""
     table = at_trick(3, "AC 10C AD 10D AH", "10H 8D 9D 7C 8C", "JS", stock="AS 10S").do("quinte")
@@ -176,6 +205,20 @@ def test_waiting_quinte_leaves_brisques_only() -> None:
 
 def test_order_in_which_he_received_his_cards_is_uniform() -> None:
     """Cards played early came early: each order of the past that fits is as likely as any other."""
+    found, fits = orders_of_the_past(20_000)
+    assert_even(found, len(fits))
+    assert set(found) == set(fits)
+
+
+def test_every_order_in_which_he_received_his_cards_comes() -> None:
+    """As above, in few worlds: each card seen comes at each place in time."""
+    found, fits = orders_of_the_past(150)
+    assert set(found) <= set(fits)
+    assert [{order[k] for order in found} for k in range(4)] == [set(range(n)) for n in (5, 6, 7, 7)]
+
+
+def orders_of_the_past(n: int) -> tuple[Counter[object], list[tuple[int, ...]]]:
+    """When, in ``n`` worlds, four cards seen in trick 1, 2 and 3 came into the hand, and all orders that fit."""
     table = at_trick(3, "KH QH JH 9C 8S", "8D 9D JD 7C 8C", "AS").do("marriage H", "KH")
     past = [PACK[c] for c in np.flatnonzero((table.s.played_by == 1) & (table.s.trick_of < 3))]
     first, second = sorted(past, key=lambda c: table.s.trick_of[PACK.index(c)])
@@ -183,12 +226,11 @@ def test_order_in_which_he_received_his_cards_is_uniform() -> None:
     opponent_places = [i for i in range(10) if i % 2 == (1 if table.s.dealer == 0 else 0)]
     for trick in (1, 2):
         opponent_places.append(9 + 2 * trick + int(table.s.winner_of[trick] != 0))
-    for deck in worlds(table, 1)["deck"]:
+    for deck in worlds(table, 1, n)["deck"]:
         at = {PACK[deck[i]]: k for k, i in enumerate(opponent_places)}
         found[at[first], at[second], at["KH"], at["QH"]] += 1
     fits = [places for places in itertools.permutations(range(7), 4) if places[0] < 5 and places[1] < 6]
-    assert_even(found, len(fits))
-    assert set(found) == set(fits)
+    return found, fits
 
 
 def test_all_is_known_once_the_stock_is_gone() -> None:

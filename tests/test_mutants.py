@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import mutants
@@ -56,6 +58,12 @@ def test_the_list_of_equivalent_ones_is_up_to_date() -> None:
     for key, reason in mutants.explained().items():
         assert key in known, f"no longer a mutant: {key}"
         assert len(reason) > 20, key
+
+
+def test_a_game_that_does_not_exist_is_refused() -> None:
+    done = subprocess.run([sys.executable, mutants.__file__, "whist"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "shukh_table" in done.stdout + done.stderr
 
 
 @pytest.mark.long

@@ -80,6 +80,12 @@ def test_i_1_i_4_i_5_i_6_i_7(deck: int, players: int, tuck: str) -> None:
     check_games(200, 0, deck, players, tuck)
 
 
+@pytest.mark.parametrize("tuck", ["eating", "general"])
+def test_i_1_i_4_i_5_i_6_i_7_in_one_game(tuck: str) -> None:
+    """As above, short enough to run as plain Python."""
+    check_games(1, 3, 36, 3, tuck)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("tuck", ["eating", "general"])
 @pytest.mark.parametrize(("deck", "players"), PAIRS)

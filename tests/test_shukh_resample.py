@@ -95,6 +95,25 @@ def test_s_6_all_deals_are_equally_likely() -> None:
     assert chisquare(counts).pvalue > UNLIKELY
 
 
+def test_s_6_the_unseen_cards_come_into_every_other_hand() -> None:
+    """S-6: and into no other place; hands keep their sizes, whoever is on turn and whoever has left."""
+    for turn in range(4):
+        hands = ("9S 6C QH", "8C 9C", "KC QC 7C", "", "")
+        table = Table(*hands, kon=[(3, "7S")], turn=turn, out={4: 1}, memory="table")
+        true = table.batch.states[0]
+        for seat in range(4):
+            worlds = redealt(np.repeat(table.batch.states, 100), seat, turn)
+            unseen = (true["place"] < 8) & (true["place"] != seat)
+            assert (worlds["top"] == -1).all(), "how they were dealt is forgotten"
+            assert (worlds["below"] == -1).all()
+            assert (worlds["place"][:, ~unseen] == true["place"][~unseen]).all()
+            for other in range(4):
+                here = worlds["place"] == other
+                assert (here.sum(axis=1) == true["held"][other]).all()
+                if other != seat and true["held"][other] > 0:
+                    assert here[:, unseen].any(axis=0).all()
+
+
 def test_r_5_1_the_opener_holds_the_nine_of_diamonds() -> None:
     """R-5.1: known at his first decision, forgotten afterwards."""
     batch = games(300, 4, memory="table")

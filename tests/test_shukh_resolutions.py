@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shukh_positions import NAMES, PAIRS, Table, games, play
+from shukh_positions import NAMES, PAIRS, Table, dealt, games, play
 from shukh_referee import shared_rewards
 
 from cardgym.batch import Batch
+from cardgym.cards import PACK_52
 from cardgym.errors import InvalidOption
+from cardgym.games import shukh
 from cardgym.games.shukh import GAME
-from cardgym.kernel import records
+from cardgym.kernel import kernel, records
 
 # --- Options ---------------------------------------------------------------------------------
 
@@ -389,6 +391,32 @@ def test_match_in_the_observation() -> None:
             assert said["points"].tolist() == [scores[(seat + i) % 3] for i in range(3)]
             assert said["parties"] == batch.states["parties"][row]
     assert "points" not in GAME.layouts(GAME.options())["observation"].slices
+
+
+def test_r_10_2_the_next_party_keeps_nothing_of_the_last() -> None:
+    """R-10.2: beside the score its state is that of a first party dealt from this stock by this shuffler."""
+    s = Table("6C 7C", "", "", kon=[(1, "7S")], out={2: 1}, idle=9, episode="match").play("take").state
+    assert (s["parties"], s["shuffler"]) == (1, 0)
+    first = dealt(" ".join(PACK_52.names[c] for c in s["order"][:36]), 0, 3)
+    score = ("rng", "moves", "scores", "episode", "parties")
+    for name in set(GAME.dtype.names or ()) - set(score):
+        np.testing.assert_array_equal(s[name], first[name], err_msg=name)
+
+
+@pytest.mark.parametrize("episode", ["party", "match"])
+@pytest.mark.parametrize(("deck", "players"), PAIRS)
+def test_the_observation_is_as_long_as_its_layout_says(deck: int, players: int, episode: str) -> None:
+    """S-6: for the rules of the table, which write their own parts behind it, too."""
+    batch = games(1, 0, deck=deck, players=players, episode=episode)
+    sizes = np.zeros(1, np.int64)
+    _sizes(batch.states, sizes)
+    assert sizes[0] == batch.layouts["observation"].size == batch.observation.shape[1]
+
+
+@kernel("tests.shukh.sizes", (shukh.__file__,))
+def _sizes(states, sizes):  # type: ignore[no-untyped-def]
+    for i in range(len(states)):
+        sizes[i] = shukh.observed_size(states[i])
 
 
 def test_info() -> None:

@@ -36,6 +36,13 @@ def test_invariants(deck: int, players: int, tuck: str) -> None:
         assert (places[regular] == np.arange(1, players + 1)).all(), "R-9.2"
 
 
+@pytest.mark.parametrize("judge", ["referee", "vote"])
+def test_invariants_in_a_short_game(judge: str) -> None:
+    """As above, short enough to run as plain Python."""
+    states = games(1, 2, players=3, judge=judge, max_idle_turns=50)
+    assert play(states, np.full(3, CARELESS), 5).states["over"].all()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("deck", "players"), PAIRS)
 def test_invariants_in_ten_thousand_games(deck: int, players: int) -> None:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from shukh_positions import PACKS
 from shukh_referee import deal_stacks
-from shukh_table_positions import Deal, Table
+from shukh_table_facts import facts
+from shukh_table_positions import Deal, Game, Table
 
 import cardgym
-from cardgym.batch import resample
+from cardgym.batch import Batch, resample, sample
 from cardgym.cards import PACK_52
 from cardgym.errors import InvalidOption
 from cardgym.games.shukh_table import GAME
-from cardgym.games.shukh_table_state import NUM_ACTIONS
-from cardgym.testing import check_leaks, check_play
+from cardgym.games.shukh_table_state import CHATTING, NUM_ACTIONS, PILE
+from cardgym.kernel import records
+from cardgym.testing import check_leaks, check_play, parts
 
 HANDS = ("9S 8C QH", "10C JC 7C", "KC QC 6C", "AS KS 7D")
 
@@ -56,6 +59,175 @@ def test_tm_15_who_knows_what_after_debts() -> None:
     table.play("QH")
     assert table.seen(2)["card"] == ["QH"]
     assert table.seen(2)["unknown"].sum() == 2, "what is shown is known to all from then on"
+
+
+def worlds_of(table: Table | Deal, seat: int, n: int = 150) -> np.ndarray:
+    """``n`` states that the seat cannot tell from the true one."""
+    worlds = np.repeat(table.batch.states, n)
+    resample(GAME, worlds, np.full(n, seat), 1)
+    return worlds
+
+
+def moved(table: Table, seat: int) -> dict[str, set[int]]:
+    """Cards that do not lie in one place in all the worlds of the seat, with their places."""
+    places = worlds_of(table, seat)["place"].T
+    return {PACK_52.names[c]: set(there.tolist()) for c, there in enumerate(places) if len(set(there.tolist())) > 1}
+
+
+def test_tm_15_any_card_of_the_stock_may_come_next_or_last() -> None:
+    """TM-15: while the players deal; what has been drawn is known."""
+    deal = Deal("8C QD 6S 10H").draw(4)
+    order = deal.state["order"].copy()
+    worlds = worlds_of(deal, 0, 400)["order"]
+    assert (worlds[:, :4] == order[:4]).all()
+    assert (worlds[:, 36:] == -1).all()
+    for place in (4, 35):
+        assert set(worlds[:, place].tolist()) == set(order[4:36].tolist())
+    assert (np.sort(worlds[:, 4:36], axis=1) == np.sort(order[4:36])).all()
+
+
+def test_tm_15_a_short_memory_sees_what_lies_open() -> None:
+    """TM-15, S-6: with ``memory="table"`` cards of other hands may be in any of them, and all else stays."""
+    table = Table("9S 8C", "10C JC", "KC QC", kon=[(2, "7S")], piles={1: "6D KD"}, memory="table")
+    assert moved(table, 0) == {card: {1, 2} for card in ("10C", "JC", "KC", "QC")}
+    assert moved(table, 1) == {card: {0, 2} for card in ("9S", "8C", "KC", "QC")}
+    worlds = worlds_of(table, 2)
+    assert ((worlds["place"] == 0).sum(axis=1) == 2).all()
+    assert (worlds["below"] == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "known"),
+    [({}, True), ({"idle": 1}, False), ({"opener": 0}, False), ({"unswept": 1}, False), ({"height": 1}, False)],
+)
+def test_r_5_1_the_nine_of_diamonds_is_known_until_the_first_lead(changes: dict[str, int], known: bool) -> None:
+    """R-5.1: with ``memory="table"`` too, it lies with the opener."""
+    table = Table("9S 8C", "9D JC", "KC QC", turn=1, kon=[(0, "7S")] if "height" in changes else (), memory="table")
+    for name, value in {"opener": 1, **changes}.items():
+        table.state[name] = value
+    assert ("9D" not in moved(table, 0)) == known
+
+
+def test_tm_15_a_short_memory_and_cards_paid_face_down() -> None:
+    """TM-15, R-4.14.1: until the piles are picked up, other hands and all piles are covered, but for the nine of
+    diamonds."""
+    table = Table("9D 8C QH 7S", "10C JC", "KC QC 6C", debts=(0, 1, 0), memory="table").play("8C")
+    assert table.stage == "repay"
+    pile = PILE + 1
+    assert moved(table, 2) == {card: {0, 1, pile} for card in ("8C", "QH", "7S", "10C", "JC")}
+    assert moved(table, 1) == {card: {0, 2, pile} for card in ("8C", "QH", "7S", "KC", "QC", "6C")}
+
+
+def test_tm_15_cards_of_one_giver_change_places_among_themselves() -> None:
+    """TM-15: with a perfect memory, and who knows them goes with the place."""
+    table = Table("9D 8C QH 7S", "10C JC 7C", "KC QC 6C", debts=(0, 1, 0)).play("8C", "QC")
+    assert moved(table, 2) == {card: {0, 1} for card in ("8C", "QH", "7S")}
+    assert moved(table, 0) == {card: {1, 2} for card in ("KC", "QC", "6C")}
+    assert moved(table, 1) == {}
+    worlds = worlds_of(table, 2)
+    true = table.batch.states
+    for card in ("8C", "QH", "7S"):
+        c = PACK_52.card(card)
+        knows = {seat: set(worlds["known"][worlds["place"][:, c] == seat, c].tolist()) for seat in (0, 1)}
+        paid, kept = PACK_52.card("8C"), PACK_52.card("QH")
+        assert knows == {0: {int(true["known"][0, kept])}, 1: {int(true["known"][0, paid])}}
+
+
+def test_sh_2_a_lost_turn_is_one_turn() -> None:
+    """Sh-2, TM-13: who led the queen of hearts and was caught is passed over once."""
+    table = Table(*HANDS).act("QH", react={1: "accuse"})
+    assert (table.stage, table.turn) == ("turn", 1)
+    assert table.state["skips"].tolist() == [0] * 8
+
+
+@pytest.mark.parametrize("memory", ["perfect", "table"])
+def test_tm_15_the_whole_state_shows_the_order_of_the_stock(memory: str) -> None:
+    """TM-15: from the next card on."""
+    deal = Deal("8C QD 6S 10H", memory=memory).draw(4)
+    state = deal.batch.views(np.array([deal.turn]), encodings=("state",)).state[0]
+    order = parts(deal.batch.layouts["state"], state)["stock_order"]
+    assert [PACK_52.names[c] for c in np.argsort(order)[-32:]] == [PACK_52.names[c] for c in deal.state["order"][4:36]]
+    assert sorted(order[order > 0]) == list(range(1, 33))
+
+
+def test_tm_15_the_whole_state_shows_what_was_paid_face_down() -> None:
+    """TM-15: hands and piles as they are, whoever knows them."""
+    table = Table("9D 8C QH 7S", "10C JC 7C", "KC QC 6C", debts=(0, 1, 0)).play("8C")
+    assert table.turn == 2
+    state = table.batch.views(np.array([2]), encodings=("state",)).state[0]
+    seen = parts(table.batch.layouts["state"], state)
+    names = [{PACK_52.names[c] for c in np.flatnonzero(row)} for row in (*seen["hands"], *seen["piles"])]
+    assert names == [{"9D", "QH", "7S"}, {"10C", "JC", "7C"}, set(), set(), {"8C"}]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"memory": "table"}, {"deal": "engine", "judge": "vote"}, {"players": 2}], ids=lambda o: str(o)
+)
+def test_every_fact_is_seen_in_one_game(options: dict[str, Any]) -> None:
+    """TM-15, S-6: from the observations of a random game, now and then, all that a seat may know is read."""
+    batch = Batch(GAME, GAME.options.of(**{"players": 3, **options}), 1)
+    batch.reset([3])
+    generator = np.random.default_rng(1)
+    for move in range(300):
+        if batch.over[0]:
+            break
+        known = batch.states["known"][0]
+        assert batch.states["secrets"][0] == (known != (1 << batch.seats) - 1).sum()
+        for seat in range(batch.seats if move % 8 == 0 else 0):
+            seen = parts(batch.layouts["observation"], batch.views(np.array([seat])).observation[0])
+            for name, fact in facts(options).items():
+                assert fact.truth(records(batch.states)[0], seat) == fact.read(seen), name
+        batch.step(sample(batch.mask, generator))
+    assert batch.states["opener"][0] >= 0, "the deal is done"
+
+
+def test_tm_9_any_other_seat_may_be_asked_at_the_start_of_a_turn() -> None:
+    """TM-9: but not who is on turn."""
+    batch = Batch(GAME, GAME.options.of(players=4, deal="engine", chatter=1.0), 60)
+    batch.reset(range(60))
+    s = batch.states
+    assert (s["stage"] == CHATTING).all()
+    assert set(((s["player"] - s["turn"]) % 4).tolist()) == {1, 2, 3}
+
+
+@pytest.mark.parametrize("seat", [0, 3])
+def test_tm_9_who_jumps_chooses_his_card_next(seat: int) -> None:
+    """TM-9, R-5.4: whichever seat it is."""
+    table = Table("9S 8C", "10C JC 7C", "KC QC 6C", "AS KS 7D", kon=[(2, "7S")], turn=1, chat=seat).play("jump")
+    assert (table.stage, table.turn) == ("jump", seat)
+    assert table.legal() == ({"9S"} if seat == 0 else {"AS", "KS"})
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_tm_11_a_party_of_two_begins_with_two_left(players: int) -> None:
+    """TM-11: then the lowest heart cannot be asked for before somebody has moved."""
+    game = Game(players, deal="engine")
+    assert game.state["safe"] == (players == 2)
+    assert game.state["live"] == players
+
+
+@pytest.mark.parametrize(("low", "second"), [("2C", "3C"), ("2H", "3H"), ("2D", "3D")])
+def test_v_1_the_lowest_card_of_any_suit_may_be_tucked(low: str, second: str) -> None:
+    """V-1: of 52 cards too."""
+    table = Table(f"{low} 9S", "10C JC 7C", "KC QC", kon=[(1, second)], deck=52, tuck="general")
+    assert "tuck" in table.legal()
+    assert table.act("tuck").hand(0) == {"9S"}
+
+
+def test_s_2_the_next_party_keeps_nothing_of_the_last() -> None:
+    """S-2: beside the score its state is that of a first party with this shuffler and this stock."""
+    table = Table("6C 7C", "", "", kon=[(1, "7S")], out={2: 1}, episode="match", deal="played")
+    for name in ("skips", "silent", "debt", "due", "repaid", "deals", "safe", "known", "origin", "hesitated", "warned"):
+        table.state[name] = 1
+    table.play("take")
+    while table.state["parties"] == 0:
+        table.play("pass")
+    s = table.state
+    assert (s["parties"], s["shuffler"], s["drawn"]) == (1, 0, 0)
+    first = Deal(" ".join(PACK_52.names[c] for c in s["order"][:36]), episode="match").state
+    score = ("rng", "moves", "scores", "parties", "origin")
+    for name in set(GAME.dtype.names or ()) - set(score):
+        np.testing.assert_array_equal(s[name], first[name], err_msg=name)
 
 
 def test_r_4_12_r_4_13_first_pay_then_take() -> None:

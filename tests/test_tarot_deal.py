@@ -261,6 +261,15 @@ def test_ta_22_ta_24_decisions() -> None:
     assert plain.s.moves == 6 + 1 + 72
 
 
+def test_ta_31_roles_at_the_end_of_a_deal() -> None:
+    """TA-31: the taker, who holds the called king, and the others."""
+    table = Table(["3C", "KH", "5C", "6C", "7C"]).do("pass", "pass", "garde sans", "pass", "pass", "KH", "no slam")
+    table.play_out()
+    assert [GAME.role(table.s, seat) for seat in range(5)] == [
+        f"{side} garde sans" for side in ("defender", "partner", "taker", "defender", "defender")
+    ]
+
+
 # --- The match -------------------------------------------------------------------------------
 
 
@@ -287,6 +296,26 @@ def test_ta_5_match(players: int) -> None:
     assert (s["scores"].sum(1) == 0).all()
     assert void > 5
     assert {GAME.role(record, 0) for record in records(s)} == {"match"}
+
+
+@EVERY_NUMBER
+def test_ta_5_the_next_deal_of_a_match_keeps_nothing_of_the_last(players: int) -> None:
+    """TA-5: beside the score the state is that of a match that begins with this dealer and these cards."""
+    table = Table([""] * players, episode="match").do(*["pass"] * (players - 1))
+    s = table.batch.states
+    for name in (
+        "place", "held", "trick", "lead_suit", "on_table", "best_trump", "best_card", "best_seat", "trick_points",
+        "broken", "played_in", "played_by", "winner_of", "tricks", "half_points", "excuse_wins", "poignee", "shown_by",
+        "show_left", "show_below", "no_suit", "cap", "no_called", "called", "chien_open", "laid", "laid_trumps", "slam",
+        "log_seat", "log_action", "log_laid",
+    ):  # fmt: skip
+        s[name] = 2
+    table.do("pass")
+    first = games(1, 0, s["dealt"], int(s["dealer"][0]), players=players, episode="match").states
+    assert (s["deals"][0], s["last_contract"][0]) == (1, 0)
+    other = {n for n in s.dtype.names or () if n.startswith("last_")} | {"rng", "deck", "slot", "redeals"}
+    for name in set(s.dtype.names or ()) - other - {"moves", "deals", "rewards", "scores"}:
+        np.testing.assert_array_equal(s[name], first[name], err_msg=name)
 
 
 @pytest.mark.parametrize(

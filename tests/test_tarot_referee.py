@@ -71,6 +71,20 @@ def test_every_encoding_says_what_the_referee_says(players: int, rules: str) -> 
         assert {"K", "Q"} <= {r.called[:-1] for r in referees}
 
 
+@pytest.mark.parametrize(("players", "rules"), EVERY_TABLE)
+def test_every_encoding_of_one_game(players: int, rules: str) -> None:
+    """As above, now and then in one game, short enough to run as plain Python."""
+    generator = np.random.default_rng(players)
+    batch = games(1, 5, rich_deals(1, players, generator), players=players, rules=rules)
+    referees = [referee_of(batch.states[0])]
+    for number, (rows, actions) in enumerate(play(batch, generator, talk=1.0, quiet_bids=True)):
+        if number % 8 == 0:
+            check(batch, referees, rows)
+        referees[0].apply(NAMES[actions[0]])
+    check(batch, referees, np.arange(1))
+    assert batch.states["void"][0] == 0
+
+
 def settled(s: np.ndarray) -> tuple[list[int], float]:
     """The independent scorer's result of a finished state."""
     n = int(s["seats"])

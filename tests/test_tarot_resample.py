@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -65,10 +67,11 @@ def assert_same_states(a: np.ndarray, b: np.ndarray, without: tuple[str, ...]) -
 
 
 @functools.cache
-def positions(players: int, rules: str, contract: str = "auction", seed: int = 0) -> tuple[np.ndarray, Any]:
+def positions(
+    players: int, rules: str, contract: str = "auction", seed: int = 0, n: int = 150
+) -> tuple[np.ndarray, Any]:
     """Positions of bold play from chosen deals, thinned; the early ones, where words are said, all the same."""
     generator = np.random.default_rng([players, seed])
-    n = 150
     batch = games(n, 9, rich_deals(n, players, generator), players=players, rules=rules, contract=contract)
     batch.states["redeals"][::3] = REDEALS  # a third of the deals stands whatever it is
     owner = batch.states["dealt"][:, PETIT : PETIT + 1]
@@ -103,6 +106,24 @@ def test_ta_23_the_recorded_deal_replays_from_the_new_cards(players: int, rules:
     assert (before["phase"] == SHOWING).sum() > 100
     assert ((before["phase"] == LAYING) & (before["laid_trumps"] > 0)).sum() > 2
     assert (before["shown_by"][:, 77] > 0).sum() > 20
+
+
+@EVERY_TABLE
+def test_ta_22_ta_23_a_few_new_deals(players: int, rules: str) -> None:
+    """TA-22, TA-23: of some positions of two games: each can be played again, and its observer sees no difference."""
+    before, options = positions.__wrapped__(players, rules, n=2)
+    before = before[:: len(before) // 6]
+    seats = np.arange(len(before)) % players
+    worlds = before.copy()
+    resample(GAME, worlds, seats, 11)
+    possible, states = replayed(worlds, options)
+    assert possible.all()
+    assert_same_states(states, worlds, ("rng", "rewards", "deck"))
+    np.testing.assert_array_equal(np.sort(worlds["deck"], axis=1), np.tile(np.arange(78), (len(worlds), 1)))
+    a, b = (Batch(GAME, options, len(before), ENCODINGS) for _ in range(2))
+    a.states[:], b.states[:] = before, worlds
+    for true, other in zip(a.views(seats), b.views(seats)):
+        np.testing.assert_array_equal(true, other)
 
 
 def test_ta_23_without_an_auction() -> None:
@@ -267,6 +288,25 @@ def test_without_proofs_every_deal_is_equally_likely() -> None:
         assert chisquare(counts, np.array([18, 18, 18, 6]) / 60 * len(worlds)).pvalue > UNLIKELY
 
 
+@pytest.mark.parametrize("played", range(2))
+def test_the_last_cards_lie_as_often_in_either_hand(played: int) -> None:
+    """Two tricks before the end nobody has proved anything, as we say: all deals come, one as often as another."""
+    batch = late_position(3, 2, 2, 1)
+    s = batch.states
+    while s["on_table"][0] < played:
+        batch.step(batch.mask.argmax(axis=1))
+    s["no_suit"], s["cap"], s["poignee"], s["shown_by"] = 0, 21, 0, 0
+    taker = int(s["taker"][0])
+    worlds = np.repeat(s, 240)
+    resample(GAME, worlds, np.full(240, taker), 5)
+    hidden = np.flatnonzero((s["place"][0] < 3) & (s["place"][0] != taker))
+    sizes = np.delete(s["held"][0][:3], taker)
+    assert len(hidden) == sizes.sum() == 4 - (played and s["leader"][0] != taker)
+    _, counts = np.unique(worlds["place"][:, hidden], axis=0, return_counts=True)
+    assert len(counts) == math.comb(len(hidden), int(sizes[0]))
+    assert chisquare(counts).pvalue > UNLIKELY
+
+
 # --- What the spec names ---------------------------------------------------------------------
 
 
@@ -279,10 +319,75 @@ def worlds_of(table: Table, seat: int, n: int = 2000) -> np.ndarray:
     return worlds
 
 
+def before_the_word() -> Table:
+    """Seat 1 has eleven trumps and is on turn for the first time."""
+    table = Table(["1H", " ".join(TRUMPS[5:16]), "", ""]).do("pass", "pass", "pass", "garde contre", "no slam")
+    return table.do(min(c for c in table.legal if c in PACK[:56]))
+
+
+def showing(number: int) -> Table:
+    """Seat 1 has said "simple poignee" and shown so many."""
+    table = before_the_word().do("simple poignee")
+    for _ in range(number):
+        table.do(max(table.legal, key=PACK.index))
+    return table
+
+
+def showing_the_excuse(number: int) -> Table:
+    """Seat 0, with nine trumps and the Excuse, has said "simple poignee" and shown so many."""
+    hand = "KH 1H 2H 3H 4H 5H 6H 7H Excuse " + " ".join(TRUMPS[3:12])
+    table = Table([hand, "", "", ""]).do("garde sans", "pass", "pass", "pass")
+    table.do("no slam", "simple poignee")
+    for _ in range(number):
+        table.do(max(table.legal - {"Excuse"} or table.legal, key=PACK.index))
+    return table
+
+
+def showing_round_the_ecart() -> Table:
+    """Seat 0, which has laid away T19, T18 and T6 of its seventeen trumps, shows T21, T20, T17: so it has enough of
+    them without the Excuse."""
+    trumps = " ".join(TRUMPS[4:21])
+    table = Table([f"{trumps} KC", "", "", ""], "KD KH KS 2C 3C 4C", contract="garde")
+    return table.do("2C", "3C", "4C", "T19", "T18", "T6", "no slam", "triple poignee", "T21", "T20", "T17")
+
+
+def laying_trumps() -> Table:
+    """Seat 0 has laid away a plain card and a trump."""
+    trumps = " ".join(TRUMPS[6:21])
+    return Table([f"{trumps} KC KD KH", "", "", ""], "KS 2C 3C 4C 5C 6C", contract="garde").do("2C", "T8")
+
+
+def partner_unknown() -> Table:
+    """Of five, seat 2 has called the king of hearts, and the chien is closed."""
+    return Table(["3C", "KH", "5C", "6C", "7C"]).do("pass", "pass", "garde sans", "pass", "pass", "KH", "no slam")
+
+
+def trump_led() -> Table:
+    """Of five, seat 0 has led a trump, though it could lead hearts were they not called."""
+    hand = "1H 2H 3H 4H 5H 6H 7H 8H 9H T3 T5 T9 T12 T20 Excuse"
+    return Table([hand, "KH", "", "", ""]).do("pass", "pass", "garde sans", "pass", "pass", "KH", "no slam", "T9")
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        before_the_word, *(functools.partial(showing, n) for n in (0, 1, 9)),
+        *(functools.partial(showing_the_excuse, n) for n in (0, 4, 9, 10)), showing_round_the_ecart,
+        laying_trumps, partner_unknown, trump_led,
+    ],
+    ids=lambda p: getattr(p, "__name__", "") or f"{p.func.__name__} {p.args[0]}",
+)  # fmt: skip
+def test_ta_10_ta_23_ta_31_few_new_deals_are_possible_too(position: Callable[[], Table]) -> None:
+    """TA-7, TA-10, TA-23, TA-31: for every seat."""
+    table = position()
+    for seat in range(table.batch.seats):
+        worlds = worlds_of(table, seat, 6)
+        assert len({w.tobytes() for w in worlds["place"]}) > 1
+
+
 def test_ta_23_the_word_alone_proves_the_count() -> None:
     """TA-10, TA-23: after "simple poignee" ten trumps, or nine and the Excuse and no tenth; both come."""
-    table = Table(["1H", " ".join(TRUMPS[5:16]), "", ""]).do("pass", "pass", "pass", "garde contre", "no slam")
-    table.do(min(c for c in table.legal if c in PACK[:56])).do("simple poignee")
+    table = showing(0)
     worlds = worlds_of(table, 3)
     trumps = (worlds["place"][:, 56:77] == 1).sum(1)
     excuse = worlds["place"][:, 77] == 1
@@ -290,16 +395,13 @@ def test_ta_23_the_word_alone_proves_the_count() -> None:
     assert (trumps > 10).any()
     own = int(table.s.place[77]) == 3
     assert own or ((trumps == 9) & excuse).any()
-    before = Table(["1H", " ".join(TRUMPS[5:16]), "", ""]).do("pass", "pass", "pass", "garde contre", "no slam")
-    before.do(min(c for c in before.legal if c in PACK[:56]))
-    assert ((worlds_of(before, 3)["place"][:, 56:77] == 1).sum(1) < 9).any(), "nothing was proved before the word"
+    before = worlds_of(before_the_word(), 3)
+    assert ((before["place"][:, 56:77] == 1).sum(1) < 9).any(), "nothing was proved before the word"
 
 
 def test_ta_23_a_trump_laid_away_while_more_will_follow() -> None:
     """TA-7, TA-23: in the middle of the ecart too, no more plain cards are in hand than will still go."""
-    trumps = " ".join(TRUMPS[6:21])
-    table = Table([f"{trumps} KC KD KH", "", "", ""], "KS 2C 3C 4C 5C 6C", contract="garde").do("2C", "T8")
-    worlds = worlds_of(table, 2)
+    worlds = worlds_of(laying_trumps(), 2)
     plain = np.array([c < PLAIN and c % 14 != 13 for c in range(78)])
     in_hand = ((worlds["place"] == 0) & plain).sum(1)
     assert in_hand.max() <= 4
@@ -308,7 +410,7 @@ def test_ta_23_a_trump_laid_away_while_more_will_follow() -> None:
 
 def test_ta_31_any_other_seat_may_be_the_partner() -> None:
     """TA-31: for a defender the called card lies in every hand but his own, and in an unseen chien."""
-    table = Table(["3C", "KH", "5C", "6C", "7C"]).do("pass", "pass", "garde sans", "pass", "pass", "KH", "no slam")
+    table = partner_unknown()
     worlds = worlds_of(table, 0)
     assert set(worlds["dealt"][:, PACK.index("KH")].tolist()) == {1, 2, 3, 4, CHIEN}
     assert (worlds_of(table, 1)["dealt"][:, PACK.index("KH")] == 1).all()
@@ -316,9 +418,7 @@ def test_ta_31_any_other_seat_may_be_the_partner() -> None:
 
 def test_ta_31_a_trump_led_against_both_limits() -> None:
     """TA-12, TA-23, TA-31: that hand may keep cards of the called suit, not the called card, no other plain ones."""
-    hand = "1H 2H 3H 4H 5H 6H 7H 8H 9H T3 T5 T9 T12 T20 Excuse"
-    table = Table([hand, "KH", "", "", ""]).do("pass", "pass", "garde sans", "pass", "pass", "KH", "no slam", "T9")
-    worlds = worlds_of(table, 3)
+    worlds = worlds_of(trump_led(), 3)
     held = {PACK[c] for c in np.flatnonzero((worlds["place"] == 0).any(0))}
     assert {c for c in held if c[-1] in "CDS"} == set()
     assert "KH" not in held
@@ -335,3 +435,16 @@ def test_ta_4_a_petit_sec_is_dealt_only_where_it_may_have_been() -> None:
         owner = worlds["dealt"][:, PETIT : PETIT + 1]
         lonely = (owner[:, 0] != CHIEN) & ((worlds["dealt"][:, PETIT + 1 :] == owner).sum(1) == 0)
         assert lonely.any() == some
+
+
+def test_ta_4_who_may_hold_no_other_trump_holds_the_petit_with_the_excuse() -> None:
+    """TA-4, TA-23: as if play had proved of seat 1 that it has no trump above the Petit."""
+    true = Table(["", "", "T1 Excuse", ""]).batch.states
+    true["cap"][0, 1] = 1
+    worlds = np.repeat(true, 60)
+    resample(GAME, worlds, np.zeros(60, int), 3)
+    petit, excuse = worlds["place"][:, PETIT] == 1, worlds["place"][:, 77] == 1
+    assert (worlds["place"][:, PETIT + 1 : 77] != 1).all()
+    assert petit.any()
+    assert not (petit & ~excuse).any()
+    assert (excuse & ~petit).any()
