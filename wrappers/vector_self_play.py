@@ -68,6 +68,7 @@ class VectorSelfPlay(gymnasium.vector.VectorWrapper[np.ndarray, np.ndarray, Any,
         self.learner = np.zeros(n, np.int64)
         self._playing = np.zeros((n, env.num_seats), np.int64)
         self._rows = np.arange(n)
+        self._shares = np.cumsum(self.probabilities) / np.sum(self.probabilities)
         self._generator = np.random.default_rng()
 
     def reset(
@@ -114,7 +115,8 @@ class VectorSelfPlay(gymnasium.vector.VectorWrapper[np.ndarray, np.ndarray, Any,
         seats = self._playing.shape[1]
         drawn = self._generator.integers(seats, size=len(rows)) if self.seat == "random" else int(self.seat)
         self.learner[rows] = drawn
-        self._playing[rows] = self._generator.choice(len(self.opponents), (len(rows), seats), p=self.probabilities)
+        # What Generator.choice does, without its checks.
+        self._playing[rows] = self._shares.searchsorted(self._generator.random((len(rows), seats)), side="right")
 
     def _play_on(self, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
         """Lets the others act until the learner has to decide in every game.

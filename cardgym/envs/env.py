@@ -107,6 +107,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         # Views of the buffers that every step writes to, made once: making one takes as long as copying it.
         self._seen = [(name, getattr(self.batch, name)[0]) for name in self.batch.encodings]
         self._mask, self._rewards = self.batch.mask[0], self.batch.rewards[0, : self.num_seats]
+        self._state = records(self.batch.states)[0]
 
     # --- Gymnasium -----------------------------------------------------------------------
 
@@ -180,7 +181,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         if self.render_mode == "human":
             self._show()
             return None
-        s = records(self.batch.states)[0]
+        s = self._state
         if self.render_mode == "ansi":
             return self.game.text(s, self._viewer(), colour=True)
         from cardgym.render import picture
@@ -199,7 +200,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
 
         if self._window is None:
             self._window = picture.Window(f"cardgym: {self.game.title}", self.render_size, self.metadata["render_fps"])
-        self._window.show(self.game.pack, self.game.scene(records(self.batch.states)[0], self._viewer()))
+        self._window.show(self.game.pack, self.game.scene(self._state, self._viewer()))
 
     def close(self) -> None:
         """Closes the window, if there is one."""
@@ -300,7 +301,7 @@ class CardEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
             "rewards": self._rewards.copy(),
         }
         if b.over[0]:
-            s = records(b.states)[0]
+            s = self._state
             info["scores"] = s.scores[: self.num_seats].copy()
             info["stalled"] = bool(s.stalled)
             info |= self.game.info(s)

@@ -853,7 +853,7 @@ def _end(s: Any) -> str:
 def info(s: Any) -> dict[str, Any]:
     """Natural result: how the last deal ended and what it cost whom, the score of the match."""
     names = ("declarer", "points", "loser", "penalty", "rams", "marks", "deals", "winner")
-    return {"ending": ENDINGS[s.ending], **{name: getattr(s, name).tolist() for name in names}}
+    return {"ending": ENDINGS[s.ending], **{name: s[name].tolist() for name in names}}
 
 
 def role(s: Any, seat: int) -> str:
