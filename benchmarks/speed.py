@@ -9,6 +9,7 @@ medians of ratios within one repeat, so that a busy moment of the machine distur
 from __future__ import annotations
 
 import datetime
+import gc
 import importlib.metadata
 import os
 import platform
@@ -62,20 +63,21 @@ class Settings:
 
 
 def steps_for(contender: Contender, seconds: float) -> int:
-    """How many steps last about so long; the first ones warm up and compile."""
+    """How many steps last about so long, seen twice: what comes first warms up, compiles and imports."""
     contender.run(2)
     steps = 1
     while True:
-        timing = contender.run(steps)
-        spent = timing.stepping + (timing.choosing or 0.0)
-        if spent > seconds / 4:
-            return max(1, round(steps * seconds / spent))
+        spent = [t.stepping + (t.choosing or 0.0) for t in (contender.run(steps), contender.run(steps))]
+        if spent[1] > seconds / 4:
+            return max(1, round(steps * seconds / spent[1]))
         steps *= 2
 
 
 def measure(lines: list[Contender], settings: Settings, console: Console) -> list[dict[str, Any]]:
     """Every line of the speed table, measured in turn."""
     steps = [steps_for(c, settings.seconds) for c in track(lines, "warming up", console=console)]
+    gc.collect()
+    gc.freeze()  # or the collector would walk through all that the other libraries have loaded, on everybody's time
     timings: list[list[Timing]] = [[] for _ in lines]
     for _ in track(range(settings.repeats), "measuring", console=console):
         for contender, count, found in zip(lines, steps, timings, strict=True):
