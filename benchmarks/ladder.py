@@ -109,14 +109,15 @@ def fingerprint(box: Agent) -> str:
 
 def read(path: Path) -> Games:
     """The games of a file."""
-    kept = json.loads(path.read_text())
+    kept: dict[str, Any] = json.loads(path.read_text())
     arrays = {f.name for f in dataclasses.fields(Games) if f.default_factory is dataclasses.MISSING}
     return Games(**{k: np.array(v) if k in arrays else v for k, v in kept.items()})
 
 
 def first_deals(games: Games, deals: int) -> Games:
     """The games of the first deals."""
-    return Games(**{k: v[:deals] for k, v in vars(games).items()})
+    some: dict[str, Any] = {k: v[:deals] for k, v in vars(games).items()}
+    return Games(**some)
 
 
 def page(game: Game, results: list[Result]) -> str:
