@@ -111,7 +111,8 @@ def read(path: Path) -> Games:
     """The games of a file."""
     kept: dict[str, Any] = json.loads(path.read_text())
     arrays = {f.name for f in dataclasses.fields(Games) if f.default_factory is dataclasses.MISSING}
-    return Games(**{k: np.array(v) if k in arrays else v for k, v in kept.items()})
+    values: dict[str, Any] = {k: np.array(v) if k in arrays else v for k, v in kept.items()}
+    return Games(**values)
 
 
 def first_deals(games: Games, deals: int) -> Games:
