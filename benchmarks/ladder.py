@@ -88,14 +88,16 @@ def games_between(
     """
     parts, mark, teams = [], fingerprint(box), game.teams_of(game.options())
     for first in range(0, deals, CHUNK):
-        path, seed = folder / f"{first:05}-{mark}.json", FIRST_DEAL + first
+        count, seed = min(CHUNK, deals - first), FIRST_DEAL + first
+        part = "" if count == CHUNK else f"+{count}"
+        path = folder / f"{first:05}{part}-{mark}.json"
         if not path.is_file():
-            done = shifted(lambda games: progress(min(games, deals * teams)), first * teams)
-            some = play_duplicate(game, game.options(), box, rung, range(seed, seed + CHUNK), seed, progress=done)
+            done = shifted(progress, first * teams)
+            some = play_duplicate(game, game.options(), box, rung, range(seed, seed + count), seed, progress=done)
             write_json(path, {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(some).items()}, None)
         parts.append(read(path))
-        progress(min(deals, first + CHUNK) * teams)
-    return first_deals(Games.joined(parts), deals)
+        progress((first + count) * teams)
+    return Games.joined(parts)
 
 
 def fingerprint(box: Agent) -> str:
@@ -113,12 +115,6 @@ def read(path: Path) -> Games:
     arrays = {f.name for f in dataclasses.fields(Games) if f.default_factory is dataclasses.MISSING}
     values: dict[str, Any] = {k: np.array(v) if k in arrays else v for k, v in kept.items()}
     return Games(**values)
-
-
-def first_deals(games: Games, deals: int) -> Games:
-    """The games of the first deals."""
-    some: dict[str, Any] = {k: v[:deals] for k, v in vars(games).items()}
-    return Games(**some)
 
 
 def page(game: Game, results: list[Result]) -> str:
