@@ -24,7 +24,7 @@ BANDS = {
     "avinas": [("random", 10_000, 0.84), ("rule", 10_000, 0.51)],
     "chouine": [("random", 10_000, 0.95), ("rule", 10_000, 0.61), ("pimc-64", 400, 0.60)],
     "shukh": [("random", 10_000, 0.87), ("rule", 10_000, 0.62)],
-    "shukh_table": [("random", 1_000, 0.99), ("rule", 4_000, 0.53)],
+    "shukh_table": [("random", 1_000, 0.99), ("rule", 4_000, 0.58)],
     "tarot": [("random", 2_000, 0.96), ("rule", 10_000, 0.515)],
 }
 SETTINGS = {"ppo": ppo.Settings, "dmc": dmc.Settings, "exploit": exploit.Settings}
