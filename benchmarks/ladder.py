@@ -133,6 +133,7 @@ def page(game: Game, results: list[Result]) -> str:
     versions = ", ".join(f"{name} {about['versions'][name]}" for name in ("cardgym", "torch"))
     first = f"{FIRST_DEAL:_}".replace("_", " ")
     rungs = " ".join(f"{r.against}={r.deals}" for r in results)
+    again = f"python benchmarks/ladder.py --games {game.name} --rungs {rungs}"
     lines = [
         f'The trained network that comes with cardgym, `load_agent("box", game)`, duplicate deals from {first} on,',
         "all seats in turn, greedy play; ± are 95 % intervals, the deal being the unit. Search agents have their usual",
@@ -140,7 +141,7 @@ def page(game: Game, results: list[Result]) -> str:
         "",
         *report.markdown_table(HEADS, rows),
         "",
-        f"{about['date']}, {versions}; `python benchmarks/ladder.py --games {game.name} --rungs {rungs}` prints it again.",
+        f"{about['date']}, {versions}; `{again}` prints it again.",
     ]
     return "\n".join(lines) + "\n"
 
