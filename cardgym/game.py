@@ -106,6 +106,8 @@ class Options:
 
 def _is_finite(number: Any) -> bool:
     """Also of whole numbers of any length, which ``math.isfinite`` does not take."""
+    if isinstance(number, np.floating):  # of few bits, which the largest float does not fit into
+        return bool(np.isfinite(number))
     return bool(abs(number) <= sys.float_info.max)
 
 

@@ -34,7 +34,7 @@ from cardgym.baselines.agents import Decisions, RandomAgent
 from cardgym.baselines.network import Network, NetworkAgent, Shape
 from cardgym.batch import Batch
 from cardgym.envs import CardEnv, CardVectorEnv
-from cardgym.errors import CardGymError, InvalidRecord, UnknownGame
+from cardgym.errors import CardGymError, InvalidOption, InvalidRecord, UnknownGame
 
 HANG = 60
 """Seconds after which a try counts as hanging; even a busy machine needs far fewer than one."""
@@ -442,3 +442,13 @@ def test_a_foreign_error_and_a_hang_are_found(monkeypatch: pytest.MonkeyPatch) -
 
     with pytest.raises(pytest.fail.Exception, match="hangs: 'for ever'"):
         tried("for ever", endless)
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_of_few_bits_are_options_too() -> None:
+    """The largest float does not fit into them, so comparing with it would warn."""
+    for few in (np.float16, np.float32):
+        assert CardEnv("chouine", reward_scale=few(1.5)).options.reward_scale == 1.5  # type: ignore[attr-defined]
+        for strange in ("inf", "nan"):
+            with pytest.raises(InvalidOption, match="is not a number"):
+                CardEnv("chouine", reward_scale=few(strange))
