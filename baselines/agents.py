@@ -345,8 +345,6 @@ def act_by_assignment(
     Returns:
         Action ids, int64, shape (n,).
     """
-    if len(agents) == 1:
-        return agents[0].act(Decisions(batch, rows), generator)
     actions = np.empty(len(rows), np.int64)
     for k, agent in enumerate(agents):
         mine = np.flatnonzero(assigned == k)

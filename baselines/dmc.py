@@ -28,7 +28,7 @@ from rich.console import Console
 import cardgym
 from cardgym.baselines import training
 from cardgym.baselines.evaluate import Result
-from cardgym.baselines.network import Shape, Sight
+from cardgym.baselines.network import Prepared, Shape, Sight
 from cardgym.batch import Batch, sample
 from cardgym.game import Game
 
@@ -102,11 +102,12 @@ class Learner(training.Learner):
         b = self.batch
         rows = np.arange(b.num_games)
         gained = np.zeros((b.num_games, b.seats))
+        ready = self.network.prepared(self.settings.dtype)
         seen, chosen, row, seat, before = [], [], [], [], []
         while len(rows):
             orders = self.sight.orders(b.observation[rows])
             observation = self.sight.encoding("observation", b.observation[rows], orders)
-            action = self._choose(observation, self.sight.mask(b.mask[rows], orders), epsilon)
+            action = self._choose(ready, observation, self.sight.mask(b.mask[rows], orders), epsilon)
             players = b.players[rows].astype(np.int64)
             seen.append(observation)
             chosen.append(action)
@@ -120,10 +121,9 @@ class Learner(training.Learner):
         gain = gained[np.concatenate(row), np.concatenate(seat)] - np.concatenate(before)
         return Experience(np.concatenate(seen), np.concatenate(chosen), gain.astype(np.float32))
 
-    def _choose(self, observation: np.ndarray, mask: np.ndarray, epsilon: float) -> np.ndarray:
+    def _choose(self, ready: Prepared, observation: np.ndarray, mask: np.ndarray, epsilon: float) -> np.ndarray:
         """The legal action with the highest estimate, or with probability ``epsilon`` any."""
-        s = self.settings
-        values = self.network.prepared(s.dtype).logits(torch.from_numpy(observation).to(s.device)).cpu().numpy()
+        values = ready.logits(torch.from_numpy(observation).to(self.settings.device)).cpu().numpy()
         best = np.where(mask != 0, values, -np.inf).argmax(axis=1)
         explore = self.generator.random(len(best)) < epsilon
         return np.where(explore, sample(mask, self.generator), best)

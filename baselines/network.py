@@ -11,6 +11,7 @@ Play with a saved model in three lines::
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,11 +105,15 @@ class Prepared:
 
     def __init__(self, network: Network, dtype: torch.dtype) -> None:
         """See :meth:`Network.prepared`."""
-        shared = network.critic is None
-        self._policy = _Perceptron(
-            network.body, (network.policy, network.value) if shared else (network.policy,), dtype
-        )
-        self._critic = None if shared else _Perceptron(network.critic, (network.value,), dtype)
+        self._network, self._dtype = network, dtype
+        heads = (network.policy, network.value) if network.critic is None else (network.policy,)
+        self._policy = _Perceptron(network.body, heads, dtype)
+
+    @functools.cached_property
+    def _critic(self) -> _Perceptron | None:
+        """The critic's own layers, if it has any; made when a value is first asked for."""
+        network = self._network
+        return None if network.critic is None else _Perceptron(network.critic, (network.value,), self._dtype)
 
     @torch.no_grad()
     def __call__(

@@ -362,7 +362,7 @@ class Learner(training.Learner):
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
-    return tensor.detach().cpu().numpy()
+    return tensor.cpu().numpy()
 
 
 # --- The run ---------------------------------------------------------------------------------
